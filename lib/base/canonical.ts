@@ -1,0 +1,36 @@
+/**
+ * Canonical JSON (RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript numbers) and its SHA-256.
+ * Synchronous and the same in browser and server, so that a hash made by one is comparable by the other.
+ *
+ * Holds: equal values give equal text; a value outside JSON is a TypeError, never a silent null.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Json } from "./json";
+
+/** RFC 8785 text of `value`. Throws TypeError on NaN, Infinity, undefined array items and other non-JSON. */
+export function canonicalJson(value: Json): string {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new TypeError(`${value} is not JSON`);
+    return JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object") throw new TypeError(`${typeof value} is not JSON`);
+  const parts: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(item)}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+/** Lower-case hex SHA-256 of the UTF-8 bytes of `text`. */
+export function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
+}
+
+/** SHA-256 hex of the canonical JSON of `value`. */
+export function hashJson(value: Json): string {
+  return sha256Hex(canonicalJson(value));
+}

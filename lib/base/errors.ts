@@ -1,0 +1,60 @@
+/**
+ * The second kind of wrong: the world says no. One closed union of codes; the contract gives each its HTTP status.
+ *
+ * Holds: messages say what happened, to what, and what to do next; `details` holds the numbers a program needs.
+ */
+import type { JsonObject } from "./json";
+
+export type ErrorCode =
+  | "bad-request"
+  | "unauthenticated"
+  | "forbidden"
+  | "foreign-origin"
+  | "not-found"
+  | "method-not-allowed"
+  | "unsupported-media-type"
+  | "payload-too-large"
+  | "chart-invalid"
+  | "chart-exists"
+  | "draft-conflict"
+  | "version-not-found"
+  | "instance-exists"
+  | "instance-ended"
+  | "sequence-conflict"
+  | "idempotency-key-reuse"
+  | "step-failed"
+  | "instance-session"
+  | "lock-busy"
+  | "lock-lost"
+  | "lock-deadlock"
+  | "fence-moved"
+  | "stale-fence"
+  | "outcome-unknown"
+  | "database-busy"
+  | "database-unavailable"
+  | "database-full"
+  | "semantics-unsupported"
+  | "shutting-down"
+  | "internal";
+
+export interface ErrorInit {
+  /** `later`: the same call may succeed when repeated; `never`: change the call first. Default never. */
+  retry?: "never" | "later";
+  details?: JsonObject;
+  cause?: unknown;
+}
+
+export class LockstepError extends Error {
+  override name = "LockstepError";
+  readonly retry: "never" | "later";
+  readonly details: JsonObject;
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    init: ErrorInit = {},
+  ) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.retry = init.retry ?? "never";
+    this.details = init.details ?? {};
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Pieces that several endpoints share: names, bounds, pages, errors.
+ */
+import { z } from "zod";
+import type { ErrorCode } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+
+/** Largest event payload, start input or lock argument: 256 KiB of body, refused before it is parsed whole. */
+export const payloadBytesMax = 256 * 1024;
+/** Largest chart document with layout in one request. */
+export const chartBytesMax = 10 * 1024 * 1024;
+
+export const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:@-]*$/;
+/** Chart, instance and session ids. */
+export const id = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(idPattern, "use letters, digits and . _ : @ -, starting with a letter or digit");
+/** Lock keys: as ids, also with / inside. */
+export const lockKey = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/,
+    "use letters, digits and . _ : @ / -, starting with a letter or digit",
+  );
+export const eventType = z.string().min(1).max(256);
+/** Milliseconds since the epoch on the database's clock. */
+export const timestamp = z.int();
+export const seq = z.int().min(0);
+export const idempotencyKey = z.string().min(1).max(256);
+
+/** Query strings carry text: whole numbers only, else an error that names the field. */
+export const queryInt = (max: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,16}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(0).max(max));
+
+export const pageQuery = {
+  cursor: z.string().max(512).optional(),
+  limit: queryInt(200).pipe(z.int().min(1)).optional(),
+};
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+
+export const errorBody = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    retry: z.enum(["never", "later"]),
+    details: z.record(z.string(), json),
+  }),
+});
+export type ErrorBody = z.infer<typeof errorBody>;
+
+/** A code without a status does not compile. */
+export const statusOf = {
+  "bad-request": 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "foreign-origin": 403,
+  "not-found": 404,
+  "method-not-allowed": 405,
+  "unsupported-media-type": 415,
+  "payload-too-large": 413,
+  "chart-invalid": 422,
+  "chart-exists": 409,
+  "draft-conflict": 409,
+  "version-not-found": 404,
+  "instance-exists": 409,
+  "instance-ended": 409,
+  "sequence-conflict": 409,
+  "idempotency-key-reuse": 409,
+  "step-failed": 422,
+  "instance-session": 423,
+  "lock-busy": 409,
+  "lock-lost": 409,
+  "lock-deadlock": 409,
+  "fence-moved": 409,
+  "stale-fence": 409,
+  "outcome-unknown": 503,
+  "database-busy": 503,
+  "database-unavailable": 503,
+  "database-full": 507,
+  "semantics-unsupported": 409,
+  "shutting-down": 503,
+  internal: 500,
+} as const satisfies Record<ErrorCode, number>;

@@ -1,0 +1,242 @@
+/**
+ * Every call of /api/v1 in one table: method, path, the permission it needs, what goes in and what comes out.
+ * The server builds its handlers and the client its calls from it; a path that is not here does not exist.
+ */
+import { z } from "zod";
+import * as charts from "./charts";
+import { chartBytesMax, id, idempotencyKey, payloadBytesMax, timestamp } from "./common";
+import * as instances from "./instances";
+import * as locks from "./locks";
+
+export interface Endpoint {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** `:name` marks a path parameter. */
+  path: string;
+  permission: string;
+  params: z.ZodType;
+  query: z.ZodType;
+  body: z.ZodType | null;
+  response: z.ZodType;
+  bodyBytesMax: number;
+  /** The status of success. */
+  status: number;
+  /** Takes an `Idempotency-Key` header. */
+  idempotent: boolean;
+}
+
+const none = z.strictObject({});
+const chartParams = z.object({ chartId: id });
+const instanceParams = z.object({ instanceId: id });
+const defaults = {
+  params: none,
+  query: none,
+  body: null,
+  bodyBytesMax: payloadBytesMax,
+  status: 200,
+  idempotent: false,
+};
+const define = <
+  const E extends Partial<Endpoint> & Pick<Endpoint, "method" | "path" | "permission" | "response">,
+>(
+  endpoint: E,
+): Omit<typeof defaults, keyof E> & E => ({ ...defaults, ...endpoint });
+
+export const endpoints = {
+  listCharts: define({
+    method: "GET",
+    path: "/charts",
+    permission: "charts:read",
+    response: charts.chartList,
+  }),
+  createChart: define({
+    method: "POST",
+    path: "/charts",
+    permission: "charts:write",
+    body: charts.createChartBody,
+    bodyBytesMax: chartBytesMax,
+    status: 201,
+    response: charts.chartView,
+  }),
+  getChart: define({
+    method: "GET",
+    path: "/charts/:chartId",
+    permission: "charts:read",
+    params: chartParams,
+    response: charts.chartView,
+  }),
+  saveDraft: define({
+    method: "PUT",
+    path: "/charts/:chartId/draft",
+    permission: "charts:write",
+    params: chartParams,
+    body: charts.saveDraftBody,
+    bodyBytesMax: chartBytesMax,
+    response: charts.savedDraft,
+  }),
+  publishVersion: define({
+    method: "POST",
+    path: "/charts/:chartId/versions",
+    permission: "charts:publish",
+    params: chartParams,
+    body: charts.publishBody,
+    status: 201,
+    response: charts.versionView,
+  }),
+  getVersion: define({
+    method: "GET",
+    path: "/charts/:chartId/versions/:version",
+    permission: "charts:read",
+    params: z.object({ chartId: id, version: z.coerce.number().int().min(1) }),
+    response: charts.versionView,
+  }),
+  listInstances: define({
+    method: "GET",
+    path: "/instances",
+    permission: "instances:read",
+    query: instances.instanceQuery,
+    response: instances.instanceList,
+  }),
+  startInstance: define({
+    method: "POST",
+    path: "/instances",
+    permission: "instances:start",
+    body: instances.startInstanceBody,
+    status: 201,
+    idempotent: true,
+    response: instances.instanceView,
+  }),
+  getInstance: define({
+    method: "GET",
+    path: "/instances/:instanceId",
+    permission: "instances:read",
+    params: instanceParams,
+    response: instances.instanceView,
+  }),
+  deleteInstance: define({
+    method: "DELETE",
+    path: "/instances/:instanceId",
+    permission: "instances:control",
+    params: instanceParams,
+    response: z.object({ id: z.string(), seq: z.int() }),
+  }),
+  sendEvent: define({
+    method: "POST",
+    path: "/instances/:instanceId/events",
+    permission: "events:send",
+    params: instanceParams,
+    body: instances.sendEventBody,
+    idempotent: true,
+    response: instances.sendResult,
+  }),
+  getMessage: define({
+    method: "GET",
+    path: "/instances/:instanceId/messages/:messageId",
+    permission: "instances:read",
+    params: z.object({ instanceId: id, messageId: id }),
+    response: instances.sendResult,
+  }),
+  getState: define({
+    method: "GET",
+    path: "/instances/:instanceId/state",
+    permission: "instances:read",
+    params: instanceParams,
+    query: instances.stateQuery,
+    response: instances.stateAt,
+  }),
+  getLog: define({
+    method: "GET",
+    path: "/instances/:instanceId/log",
+    permission: "instances:read",
+    params: instanceParams,
+    query: instances.logQuery,
+    response: instances.logPage,
+  }),
+  getLogEntry: define({
+    method: "GET",
+    path: "/instances/:instanceId/log/:seq",
+    permission: "instances:read",
+    params: z.object({ instanceId: id, seq: z.coerce.number().int().min(1) }),
+    response: instances.logEntryDetail,
+  }),
+  listLocks: define({
+    method: "GET",
+    path: "/locks",
+    permission: "locks:read",
+    query: locks.lockQuery,
+    response: locks.lockList,
+  }),
+  getLock: define({
+    method: "GET",
+    path: "/locks/:key",
+    permission: "locks:read",
+    params: locks.lockParams,
+    response: locks.lockView,
+  }),
+  getLockLog: define({
+    method: "GET",
+    path: "/locks/:key/log",
+    permission: "locks:read",
+    params: locks.lockParams,
+    query: locks.lockLogQuery,
+    response: locks.lockLogPage,
+  }),
+  acquireLock: define({
+    method: "POST",
+    path: "/locks/:key/acquire",
+    permission: "locks:use",
+    params: locks.lockParams,
+    body: locks.acquireBody,
+    idempotent: true,
+    response: locks.acquireResult,
+  }),
+  renewLock: define({
+    method: "POST",
+    path: "/locks/:key/renew",
+    permission: "locks:use",
+    params: locks.lockParams,
+    body: locks.renewBody,
+    idempotent: true,
+    response: locks.renewResult,
+  }),
+  releaseLock: define({
+    method: "POST",
+    path: "/locks/:key/release",
+    permission: "locks:use",
+    params: locks.lockParams,
+    body: locks.releaseBody,
+    idempotent: true,
+    response: locks.releaseResult,
+  }),
+  forceReleaseLock: define({
+    method: "POST",
+    path: "/locks/:key/force-release",
+    permission: "locks:force",
+    params: locks.lockParams,
+    body: locks.forceReleaseBody,
+    idempotent: true,
+    response: locks.forceReleaseResult,
+  }),
+  getHealth: define({
+    method: "GET",
+    path: "/health",
+    permission: "system:read",
+    response: z.object({
+      status: z.enum(["ok", "degraded"]),
+      database: z.enum(["sqlite", "postgresql"]),
+      now: timestamp,
+    }),
+  }),
+} satisfies Record<string, Endpoint>;
+
+export type Endpoints = typeof endpoints;
+export type EndpointName = keyof Endpoints;
+export type ParamsOf<N extends EndpointName> = z.infer<Endpoints[N]["params"]>;
+export type QueryOf<N extends EndpointName> = z.infer<Endpoints[N]["query"]>;
+export type BodyOf<N extends EndpointName> = Endpoints[N]["body"] extends z.ZodType
+  ? z.infer<Endpoints[N]["body"]>
+  : undefined;
+export type ResponseOf<N extends EndpointName> = z.infer<Endpoints[N]["response"]>;
+
+/** The header that names a call for safe repetition. */
+export const idempotencyHeader = "Idempotency-Key";
+export { idempotencyKey };

@@ -1,0 +1,202 @@
+/**
+ * Instances: start, send, read now / at seq / at time, log, delete.
+ */
+import { z } from "zod";
+import { eventType, id, json, lockKey, pageOf, pageQuery, queryInt, seq, timestamp } from "./common";
+
+export const instanceStatus = z.enum([
+  "queued",
+  "running",
+  "suspended",
+  "cancelling",
+  "compensating",
+  "stuck",
+  "completed",
+  "failed",
+  "cancelled",
+  "terminated",
+]);
+export type InstanceStatus = z.infer<typeof instanceStatus>;
+
+export const instanceSummary = z.object({
+  id: z.string(),
+  chartId: z.string(),
+  version: z.int(),
+  status: instanceStatus,
+  /** Names of the active atomic states. */
+  configuration: z.array(z.string()),
+  seq,
+  priority: z.int(),
+  businessKey: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  /** Type of the newest log entry's event, e.g. `pay`. */
+  lastEvent: z.string().nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+export type InstanceSummary = z.infer<typeof instanceSummary>;
+
+export const timerView = z.object({
+  id: z.string(),
+  dueAt: timestamp,
+  kind: z.enum(["after", "send"]),
+  state: z.string().nullable(),
+  /** What fires: the after key or the event type. */
+  label: z.string(),
+});
+export const heldLock = z.object({ key: z.string(), fence: z.int(), session: z.string() });
+
+export const instanceView = instanceSummary.extend({
+  incarnation: z.int(),
+  context: json,
+  output: json.nullable(),
+  timers: z.array(timerView),
+  /** Messages not yet applied. */
+  pending: z.int(),
+});
+export type InstanceView = z.infer<typeof instanceView>;
+
+export const stateAt = z.object({
+  instanceId: z.string(),
+  seq,
+  at: timestamp,
+  chartId: z.string(),
+  version: z.int(),
+  status: z.string(),
+  configuration: z.array(z.string()),
+  context: json,
+  output: json.nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  timers: z.array(timerView),
+  /** Rebuilt from this stored snapshot. */
+  fromSnapshot: seq,
+  /** SHA-256 recorded by the step, and of the rebuilt state. They differ only when something is wrong: shown, never hidden. */
+  storedHash: z.string(),
+  rebuiltHash: z.string(),
+  hashMatches: z.boolean(),
+});
+export type StateAt = z.infer<typeof stateAt>;
+
+export const logKind = z.enum([
+  "start",
+  "event",
+  "timer",
+  "task-answer",
+  "lock-answer",
+  "control",
+  "migration",
+  "step-failed",
+  "deleted",
+]);
+export const logEntry = z.object({
+  seq,
+  kind: logKind,
+  /** Event type; for a timer the after key or event; for start `start`. */
+  type: z.string(),
+  at: timestamp,
+  actor: z.string(),
+  outcome: z.enum(["moved", "handled", "ignored", "failed"]),
+  reason: z.string().nullable(),
+  exited: z.array(z.string()),
+  entered: z.array(z.string()),
+  version: z.int(),
+  dedupeKey: z.string().nullable(),
+});
+export type LogEntry = z.infer<typeof logEntry>;
+
+const verdict = z.enum(["true", "false", "error", "placeholder", "not-evaluated"]);
+export const microstep = z.object({
+  index: z.int(),
+  event: z.object({ type: z.string(), data: json.optional() }).nullable(),
+  candidates: z.array(
+    z.object({
+      atomic: z.string(),
+      transition: z.string(),
+      guard: z.string().nullable(),
+      verdict,
+      reads: z.array(z.tuple([z.string(), json])),
+      error: z.string().optional(),
+      selected: z.boolean(),
+      forbidden: z.literal(true).optional(),
+    }),
+  ),
+  taken: z.array(z.string()),
+  exited: z.array(z.string()),
+  entered: z.array(z.string()),
+  actions: z.array(
+    z.object({
+      state: z.string(),
+      block: z.enum(["entry", "exit", "transition", "initial", "history", "finalize"]),
+      text: z.string(),
+      error: z.string().optional(),
+    }),
+  ),
+  changes: z.array(z.object({ path: z.string(), before: json.optional(), after: json.optional() })),
+});
+export const logEntryDetail = logEntry.extend({
+  instanceId: z.string(),
+  data: json,
+  messageId: z.string().nullable(),
+  stateHash: z.string(),
+  microsteps: z.array(microstep),
+  logs: z.array(z.object({ label: z.string().optional(), value: json })),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+export type LogEntryDetail = z.infer<typeof logEntryDetail>;
+
+export const startInstanceBody = z.strictObject({
+  chartId: id,
+  /** Newest when absent. */
+  version: z.int().min(1).optional(),
+  id: id.optional(),
+  input: json.optional(),
+  businessKey: z.string().max(256).optional(),
+  labels: z.record(z.string().min(1).max(64), z.string().max(256)).optional(),
+  priority: z.int().min(0).max(4).optional(),
+});
+export const fence = z.strictObject({ key: lockKey, session: id, fence: z.int().min(1) });
+export const sendEventBody = z.strictObject({
+  type: eventType,
+  data: json.optional(),
+  expectedSeq: seq.optional(),
+  fences: z.array(fence).max(20).optional(),
+  /** How long to wait for the step before answering 202; default 5000. */
+  waitMs: z.int().min(0).max(30_000).optional(),
+});
+export const sendResult = z.object({
+  messageId: z.string(),
+  instanceId: z.string(),
+  /** `applied`, or `queued` (202: not stepped yet; ask /messages/ID). */
+  state: z.enum(["applied", "queued"]),
+  seq: seq.nullable(),
+  outcome: z.enum(["moved", "handled", "ignored", "failed"]).nullable(),
+  reason: z.string().nullable(),
+  status: instanceStatus,
+  configuration: z.array(z.string()),
+  /** Messages left in the mailbox. */
+  pending: z.int(),
+  /** True when this is the stored answer of an earlier call with the same idempotency key. */
+  replayed: z.boolean(),
+});
+export type SendResult = z.infer<typeof sendResult>;
+
+export const instanceList = pageOf(instanceSummary);
+export const instanceQuery = z.strictObject({
+  ...pageQuery,
+  chartId: id.optional(),
+  status: instanceStatus.optional(),
+  state: z.string().max(256).optional(),
+  idPrefix: z.string().max(128).optional(),
+  businessKey: z.string().max(256).optional(),
+});
+export const logQuery = z.strictObject({
+  /** Entries with seq below this, newest first (default: from the newest). */
+  before: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  limit: pageQuery.limit,
+});
+export const logPage = z.object({ items: z.array(logEntry), total: z.int() });
+export const stateQuery = z.strictObject({
+  seq: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  at: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+});

@@ -1,0 +1,134 @@
+/**
+ * Locks: lease for liveness, fence for safety.
+ */
+import { z } from "zod";
+import { id, lockKey, pageOf, pageQuery, timestamp } from "./common";
+
+export const lockHealth = z.enum(["free", "healthy", "late", "expired", "holder-finished"]);
+export const lockSummary = z.object({
+  key: z.string(),
+  /** `held` while the lease runs, `expired` when it ran out and nobody took over, else `free`. */
+  status: z.enum(["held", "expired", "free"]),
+  fence: z.int(),
+  holder: z.string().nullable(),
+  session: z.string().nullable(),
+  acquiredAt: timestamp.nullable(),
+  renewedAt: timestamp.nullable(),
+  expiresAt: timestamp.nullable(),
+  ttlMs: z.int().nullable(),
+  waiters: z.int(),
+  longestWaitMs: z.int().nullable(),
+  health: lockHealth,
+  /** The instance whose id is the holder, if there is one. */
+  instance: z.object({ id: z.string(), status: z.string(), configuration: z.array(z.string()) }).nullable(),
+  rejectedWrites: z.int(),
+});
+export type LockSummary = z.infer<typeof lockSummary>;
+
+export const waiter = z.object({
+  position: z.int(),
+  session: z.string(),
+  holder: z.string(),
+  since: timestamp,
+  givesUpAt: timestamp.nullable(),
+});
+export const lockView = lockSummary.extend({
+  queue: z.array(waiter),
+  /** The database's clock when this was read: leases are counted against it, never the browser's. */
+  now: timestamp,
+});
+export type LockView = z.infer<typeof lockView>;
+
+export const lockEventType = z.enum([
+  "REQUESTED",
+  "ENQUEUED",
+  "ACQUIRED",
+  "RENEWED",
+  "RELEASED",
+  "EXPIRED",
+  "FORCE_RELEASED",
+  "WAIT_TIMEOUT",
+  "HANDOFF",
+  "WRITE_REJECTED",
+  "DELETED",
+]);
+export const lockLogEntry = z.object({
+  seq: z.int(),
+  type: lockEventType,
+  at: timestamp,
+  fence: z.int(),
+  holder: z.string().nullable(),
+  session: z.string().nullable(),
+  actor: z.string(),
+  reason: z.string().nullable(),
+  /** e.g. ttlMs, refused fence, instance. */
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+});
+export type LockLogEntry = z.infer<typeof lockLogEntry>;
+
+const ttlMs = z.int().min(1_000).max(3_600_000);
+export const acquireBody = z.strictObject({
+  session: id,
+  holder: id,
+  ttlMs: ttlMs.optional(),
+  waitMs: z.int().min(0).max(30_000).optional(),
+});
+export const renewBody = z.strictObject({ session: id, fence: z.int().min(1), ttlMs: ttlMs.optional() });
+export const releaseBody = z.strictObject({ session: id, fence: z.int().min(1) });
+export const forceReleaseBody = z.strictObject({
+  expectedFence: z.int().min(0),
+  reason: z.string().trim().min(3).max(1000),
+});
+
+/** A grant, or `busy`. */
+export const acquireResult = z.discriminatedUnion("result", [
+  z.object({
+    result: z.literal("acquired"),
+    key: z.string(),
+    fence: z.int(),
+    expiresAt: timestamp,
+    replayed: z.boolean(),
+    /** With a replay: does the grant still hold? */
+    valid: z.boolean(),
+  }),
+  z.object({
+    result: z.literal("busy"),
+    key: z.string(),
+    holder: z.string(),
+    expiresAt: timestamp,
+    position: z.int(),
+  }),
+]);
+export type AcquireResult = z.infer<typeof acquireResult>;
+export const renewResult = z.object({
+  key: z.string(),
+  fence: z.int(),
+  expiresAt: timestamp,
+  replayed: z.boolean(),
+});
+export const releaseResult = z.object({
+  result: z.enum(["released", "already-released", "stale"]),
+  key: z.string(),
+  fence: z.int(),
+  replayed: z.boolean(),
+});
+export const forceReleaseResult = z.object({
+  key: z.string(),
+  fence: z.int(),
+  previousFence: z.int(),
+  previousHolder: z.string().nullable(),
+  nextHolder: z.string().nullable(),
+  replayed: z.boolean(),
+});
+export type ForceReleaseResult = z.infer<typeof forceReleaseResult>;
+
+export const lockList = pageOf(lockSummary).extend({ held: z.int(), waiting: z.int(), now: timestamp });
+export const lockQuery = z.strictObject({
+  ...pageQuery,
+  /** Default: held and expired ones; `all` adds free keys that have a history. */
+  status: z.enum(["held", "expired", "free", "all"]).optional(),
+  search: z.string().max(256).optional(),
+});
+export const lockLogQuery = z.strictObject({ before: pageQuery.cursor, limit: pageQuery.limit });
+export const lockLogPage = z.object({ items: z.array(lockLogEntry), total: z.int() });
+export const lockParams = z.object({ key: lockKey });

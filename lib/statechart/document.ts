@@ -1,0 +1,125 @@
+/**
+ * The lockstep/1 document as types: what a chart is, before anything runs it.
+ *
+ * A chart is plain JSON, safe to take from a stranger; guards and values are CEL texts. Shapes follow XState v5's
+ * machine config where SCXML has the same notion. See validate.ts for the check of an unknown value against these.
+ */
+import type { Json, JsonObject } from "@/lib/base/json";
+
+export interface Chart extends StateNode {
+  lockstep: 1;
+  context?: JsonObject;
+  schemas?: { context?: Json; input?: Json; output?: Json; events?: Record<string, Json> };
+  guards?: Record<string, Guard>;
+  actions?: Record<string, Actions>;
+  delays?: Record<string, Delay>;
+  tasks?: Record<string, JsonObject>;
+  settings?: Settings;
+}
+
+export type StateType = "atomic" | "compound" | "parallel" | "final" | "history";
+
+export interface StateNode {
+  id?: string;
+  order?: number;
+  type?: StateType;
+  initial?: Target | Target[] | { target: Target | Target[]; actions?: Actions };
+  states?: Record<string, StateNode>;
+  on?: Record<string, OneOrMany<Transition>>;
+  after?: Record<string, OneOrMany<Transition>>;
+  always?: OneOrMany<Transition>;
+  onDone?: OneOrMany<Transition>;
+  entry?: Actions;
+  exit?: Actions;
+  invoke?: OneOrMany<Invoke>;
+  tags?: string[];
+  output?: Value;
+  history?: "shallow" | "deep";
+  target?: Target | Target[] | { target: Target | Target[]; actions?: Actions };
+  description?: string;
+  meta?: Json;
+}
+
+export type OneOrMany<T> = T | T[];
+/** `#name[.path]`, `.child.path`, or `sibling.path`. */
+export type Target = string;
+export type Transition = Target | TransitionObject;
+export interface TransitionObject {
+  order?: number;
+  target?: Target | Target[];
+  guard?: Guard;
+  actions?: Actions;
+  reenter?: boolean;
+  description?: string;
+  meta?: Json;
+}
+
+export interface Placeholder {
+  placeholder: string;
+  text?: string;
+}
+export type Guard =
+  | string
+  | { type: string; params?: Value }
+  | { and: Guard[] }
+  | { or: Guard[] }
+  | { not: Guard }
+  | { in: string }
+  | Placeholder;
+
+/** A string is CEL; any other JSON is itself, its strings CEL again; or a placeholder. */
+export type Value = Json;
+/** Milliseconds, `30s`, `1h30m`, ISO-8601, a name in `delays`, CEL giving ms, or a placeholder. */
+export type Delay = number | string | Placeholder;
+/** A literal text, or `{cel}` to compute it. */
+export type Text = string | { cel: string };
+
+export type Actions = OneOrMany<Action>;
+export type Action =
+  | string
+  | { type: string; params?: Value }
+  | { assign: Record<string, Value> }
+  | { raise: { type: Text; data?: Value; delay?: Delay; id?: Text } }
+  | { send: SendSpec }
+  | { cancel: Text }
+  | { emit: { type: Text; data?: Value } }
+  | { log: Value; label?: string }
+  | { if: Guard; then: Actions; else?: Actions }
+  | { foreach: { in: Value; item: string; index?: string; do: Actions } }
+  | { compensate: true }
+  | Placeholder;
+
+export interface SendSpec {
+  to?: Text;
+  type: Text;
+  data?: Value;
+  delay?: Delay;
+  id?: Text;
+}
+
+export interface Invoke {
+  src: string | Placeholder;
+  id?: string;
+  input?: Value;
+  onDone?: OneOrMany<Transition>;
+  onError?: OneOrMany<Transition>;
+  onEvent?: OneOrMany<Transition>;
+  compensate?: Invoke;
+  retry?: Json;
+  timeout?: Delay;
+  concurrencyKey?: string;
+  finalize?: Actions;
+  autoforward?: boolean;
+}
+
+export interface Settings {
+  selection?: "scxml" | "xstate";
+  errors?: "continue" | "stop";
+  scxmlDomain?: boolean;
+  microstepsMax?: number;
+  locking?: "optimistic" | "distributed";
+  onFailure?: "compensate" | "fail";
+  index?: string[];
+  concurrencyKey?: string;
+  businessKey?: string;
+}

@@ -1,0 +1,54 @@
+/**
+ * A machine at rest, as plain JSON: everything the next macrostep needs besides the compiled chart and the event.
+ *
+ * Holds: JSON.parse(JSON.stringify(snapshot)) runs on exactly as snapshot would; equal runs give equal hashes.
+ */
+import { hashJson } from "@/lib/base/canonical";
+import type { Json, JsonObject } from "@/lib/base/json";
+
+export interface Snapshot {
+  status: "running" | "completed" | "failed";
+  /** Names of the active atomic (and final) states, in document order; an ended machine keeps its last. */
+  configuration: string[];
+  context: JsonObject;
+  /** What `_sessionid`, `_name` and `input` give. */
+  session: { id: string; input: Json };
+  /** History state name → names recorded when its parent was last exited. */
+  history: Record<string, string[]>;
+  /** State name → how often it has been entered; timers and answers of an older entry are stale. */
+  generations: Record<string, number>;
+  /** Running invocations by id. */
+  invocations: Record<string, { state: string; index: number; generation: number; src: string }>;
+  /** Armed timers by id: `after` timers and delayed sends alike. */
+  timers: Record<string, ArmedTimer>;
+  /** Context roots not yet initialised (late binding). */
+  unbound?: string[];
+  /** Result of a completed machine. */
+  output?: Json;
+  error?: EngineError;
+}
+
+export interface ArmedTimer {
+  /** When it is due, ms since the epoch (the step's `at` plus the delay). */
+  dueAt: number;
+  /** `after`: belongs to an entry generation of `state`; `send`: belongs to the machine until fired or cancelled. */
+  kind: "after" | "send";
+  state?: string;
+  generation?: number;
+  /** The `after` key of the state, or the delayed event. */
+  after?: string;
+  event?: { type: string; data?: Json; sendid?: string };
+  to?: string;
+}
+
+export interface EngineError {
+  code: string;
+  message: string;
+  state?: string;
+  field?: string;
+}
+
+/** SHA-256 of the canonical form: what the event log stores and replay compares. */
+export function snapshotHash(snapshot: Snapshot): string {
+  return hashJson(snapshot as unknown as Json);
+}
