@@ -1,0 +1,44 @@
+"use client";
+/**
+ * What every page stands on: theme, query cache, time zone, tooltips, toasts.
+ *
+ * Holds: old data stays on screen while new loads; a failed read is tried again twice, never a "no" of the server.
+ */
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { ThemeProvider } from "next-themes";
+import { Tooltip } from "radix-ui";
+import { useState, type ReactNode } from "react";
+import { LockstepError } from "@/lib/base/errors";
+import { TimeZoneProvider } from "./time-zone";
+import { Toaster } from "./toast";
+
+const attemptsMax = 3;
+
+export function Providers({ children }: { children: ReactNode }) {
+  const [queryClient] = useState(
+    () =>
+      new QueryClient({
+        defaultOptions: {
+          queries: {
+            staleTime: 5_000,
+            refetchOnWindowFocus: true,
+            retry: (failures, error) =>
+              failures + 1 < attemptsMax && !(error instanceof LockstepError && error.retry === "never"),
+            retryDelay: (attempt) => 400 * 2 ** attempt,
+          },
+        },
+      }),
+  );
+  return (
+    <ThemeProvider attribute="data-theme" defaultTheme="system" disableTransitionOnChange>
+      <QueryClientProvider client={queryClient}>
+        <TimeZoneProvider>
+          <Tooltip.Provider delayDuration={300} skipDelayDuration={100}>
+            {children}
+          </Tooltip.Provider>
+        </TimeZoneProvider>
+        <Toaster />
+      </QueryClientProvider>
+    </ThemeProvider>
+  );
+}
