@@ -10,7 +10,7 @@ export const payloadBytesMax = 256 * 1024;
 /** Largest chart document with layout in one request. */
 export const chartBytesMax = 10 * 1024 * 1024;
 
-export const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+export const json: z.ZodType<Json> = z.json();
 
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:@-]*$/;
 /** Chart, instance and session ids. */

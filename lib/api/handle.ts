@@ -1,0 +1,53 @@
+/**
+ * One request of /api/v1 from door to answer: guard, match, who asks, may they, parse, verb, answer.
+ *
+ * Holds: the permission is checked before the body is read; every failure becomes the one error shape.
+ */
+import { localActor, type Actor, type Permission } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { endpoints, type Endpoint, type EndpointName, type ResponseOf } from "@/lib/contract/endpoints";
+import { errorResponse } from "./error-response";
+import { guardRequest } from "./guard-request";
+import { matchEndpoint } from "./match-endpoint";
+import { parseRequest } from "./parse-request";
+
+/** The runtime as this room sees it: a verb for every endpoint, its result as the contract promises. */
+export type Verbs = {
+  [N in EndpointName]: (actor: Actor, args: never) => Promise<ResponseOf<N>>;
+};
+
+/** `path` is what follows /api/v1. */
+export async function handle(request: Request, path: string, verbs: () => Promise<Verbs>): Promise<Response> {
+  const about = `${request.method} /api/v1${path}`;
+  try {
+    guardRequest(request);
+    const { name, params } = matchEndpoint(request.method, path);
+    const endpoint: Endpoint = endpoints[name];
+    const actor = actorOf(request);
+    requirePermission(actor, endpoint.permission as Permission);
+    const args = await parseRequest(endpoint, request, params);
+    if (name === "sendEvent" && prefersAsync(request)) args["waitMs"] = 0;
+    const runtime = await verbs();
+    const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
+    return Response.json(result, {
+      status: statusFor(name, endpoint, result),
+      headers: { "Cache-Control": "no-store" },
+    });
+  } catch (error) {
+    return errorResponse(error, about);
+  }
+}
+
+/** Until people sign in, whoever reaches the loopback address is the person at this machine. */
+export function actorOf(_request: Request): Actor {
+  return localActor;
+}
+
+const prefersAsync = (request: Request): boolean =>
+  /(^|[\s,;])respond-async($|[\s,;])/.test(request.headers.get("prefer") ?? "");
+
+/** A message that isn't stepped yet is 202: accepted, its outcome still to come. */
+function statusFor(name: EndpointName, endpoint: Endpoint, result: unknown): number {
+  if (name === "sendEvent" && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
+  return endpoint.status;
+}
