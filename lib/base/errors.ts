@@ -35,6 +35,8 @@ export type ErrorCode =
   | "database-full"
   | "semantics-unsupported"
   | "shutting-down"
+  /** Made by the client alone: no answer to a read, or a write that was never sent. */
+  | "server-unreachable"
   | "internal";
 
 export interface ErrorInit {

@@ -90,5 +90,6 @@ export const statusOf = {
   "database-full": 507,
   "semantics-unsupported": 409,
   "shutting-down": 503,
+  "server-unreachable": 503,
   internal: 500,
 } as const satisfies Record<ErrorCode, number>;
