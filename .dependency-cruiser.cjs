@@ -12,17 +12,42 @@ const plan = {
   diagram: [["statechart", "base"], "a drawing knows the chart, never who shows it"],
   formats: [["statechart", "diagram", "base"], "text to chart and back; formats never import each other"],
   editor: [["statechart", "diagram", "base"], "document commands know no screen and no server"],
-  contract: [["statechart", "diagram", "base"], "what server and client promise each other depends on neither"],
+  contract: [
+    ["statechart", "diagram", "base"],
+    "what server and client promise each other depends on neither",
+  ],
   store: [["statechart", "base"], "the store remembers; it decides nothing a chart or a verb should"],
   access: [["store", "base"], "who may do what, independent of what is asked"],
   observe: [["statechart", "base"], "watching changes nothing"],
   seeds: [["statechart", "base"], "examples are data"],
-  runtime: [["statechart", "store", "access", "base"], "verbs decide what one transaction holds; they know no HTTP"],
+  runtime: [
+    ["statechart", "store", "access", "base"],
+    "verbs decide what one transaction holds; they know no HTTP",
+  ],
   invocations: [["runtime", "base"], "what a chart may ask of the world, behind the runtime's ports"],
   client: [["contract", "base"], "usable outside Next"],
-  api: [["contract", "formats", "runtime", "statechart", "access", "observe", "base", "^lib/compose.ts$"], "parse by contract, call the runtime, answer"],
-  cli: [["formats", "statechart", "client", "contract", "base", "^lib/config.ts$"], "starts in 0.3 s: no server, no database"],
-  testing: [["base", "statechart", "store", "access", "runtime", "contract", "diagram", "^lib/compose.ts$", "^lib/config.ts$"], "builders for tests"],
+  api: [
+    ["contract", "formats", "runtime", "statechart", "access", "observe", "base", "^lib/compose.ts$"],
+    "parse by contract, call the runtime, answer",
+  ],
+  cli: [
+    ["formats", "statechart", "client", "contract", "base", "^lib/config.ts$"],
+    "starts in 0.3 s: no server, no database",
+  ],
+  testing: [
+    [
+      "base",
+      "statechart",
+      "store",
+      "access",
+      "runtime",
+      "contract",
+      "diagram",
+      "^lib/compose.ts$",
+      "^lib/config.ts$",
+    ],
+    "builders for tests",
+  ],
 };
 
 const allowances = Object.entries(plan).map(([name, [may, reason]]) => ({
@@ -50,7 +75,10 @@ module.exports = {
       from: { path: "^lib/compose.ts$" },
       to: {
         path: "^(app|components|lib|e2e)/",
-        pathNot: ["^lib/config.ts$", ...any("runtime", "store", "invocations", "access", "observe", "seeds", "base")],
+        pathNot: [
+          "^lib/config.ts$",
+          ...any("runtime", "store", "invocations", "access", "observe", "seeds", "base"),
+        ],
       },
     },
     {
@@ -95,14 +123,23 @@ module.exports = {
       name: "prisma-behind-the-connection",
       comment: "one importer of Prisma and its drivers",
       severity: "error",
-      from: { path: "^(app|components|lib)/", pathNot: ["^lib/store/sql/(connection|sqlite-adapter)[^/]*$", "\\.test\\.ts$", "^lib/testing/"] },
-      to: { path: ["node_modules/(@prisma|prisma|better-sqlite3|pg)/", "^lib/store/generated/"], pathNot: "^x" },
+      from: {
+        path: "^(app|components|lib)/",
+        pathNot: ["^lib/store/sql/(connection|sqlite-adapter)[^/]*$", "\\.test\\.ts$", "^lib/testing/"],
+      },
+      to: {
+        path: ["node_modules/(@prisma|prisma|better-sqlite3|pg)/", "^lib/store/generated/"],
+        pathNot: "^x",
+      },
     },
     {
       name: "store-behind-its-interface",
       comment: "only compose picks an implementation",
       severity: "error",
-      from: { path: "^(app|components|lib)/", pathNot: ["^lib/store/", "^lib/compose.ts$", "^lib/testing/", "\\.test\\.ts$"] },
+      from: {
+        path: "^(app|components|lib)/",
+        pathNot: ["^lib/store/", "^lib/compose.ts$", "^lib/testing/", "\\.test\\.ts$"],
+      },
       to: { path: "^lib/store/sql/" },
     },
     {
@@ -121,7 +158,8 @@ module.exports = {
     },
     {
       name: "pure-engine",
-      comment: "no I/O in the engine, the drawing, the editor's model or the formats: they run in the browser",
+      comment:
+        "no I/O in the engine, the drawing, the editor's model or the formats: they run in the browser",
       severity: "error",
       from: { path: room("(statechart|diagram|editor|formats)"), pathNot: "\\.test\\.ts$" },
       to: { dependencyTypes: ["core"] },
@@ -146,7 +184,11 @@ module.exports = {
     exclude: { path: ["^\\.next/", "^dist/", "^\\.cache/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "require", "node", "default"], extensions: [".ts", ".tsx", ".js", ".mjs", ".json"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "default"],
+      extensions: [".ts", ".tsx", ".js", ".mjs", ".json"],
+    },
     cache: { folder: ".cache/dependency-cruiser", strategy: "content" },
   },
 };

@@ -34,7 +34,10 @@ export default tseslint.config(
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
-      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true },
+      ],
       // React handlers may be async; what they await must catch its own errors.
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
       "no-eval": "error",
@@ -48,7 +51,16 @@ export default tseslint.config(
   },
   {
     // What starts processes and tools reads the environment it hands on.
-    files: ["lib/config.ts", "**/*.test.{ts,tsx}", "lib/testing/**", "e2e/**", "*.config.ts", "bench/**", "app/instrumentation.ts", "instrumentation.ts"],
+    files: [
+      "lib/config.ts",
+      "**/*.test.{ts,tsx}",
+      "lib/testing/**",
+      "e2e/**",
+      "*.config.ts",
+      "bench/**",
+      "app/instrumentation.ts",
+      "instrumentation.ts",
+    ],
     rules: { "no-restricted-properties": "off" },
   },
 );
