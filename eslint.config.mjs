@@ -58,7 +58,7 @@ export default tseslint.config(
       "e2e/**",
       "*.config.ts",
       "bench/**",
-      "app/instrumentation.ts",
+      "proxy.ts",
       "instrumentation.ts",
     ],
     rules: { "no-restricted-properties": "off" },

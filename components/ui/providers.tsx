@@ -14,7 +14,7 @@ import { Toaster } from "./toast";
 
 const attemptsMax = 3;
 
-export function Providers({ children }: { children: ReactNode }) {
+export function Providers({ nonce, children }: { nonce: string | undefined; children: ReactNode }) {
   const [queryClient] = useState(
     () =>
       new QueryClient({
@@ -30,7 +30,12 @@ export function Providers({ children }: { children: ReactNode }) {
       }),
   );
   return (
-    <ThemeProvider attribute="data-theme" defaultTheme="system" disableTransitionOnChange>
+    <ThemeProvider
+      attribute="data-theme"
+      defaultTheme="system"
+      disableTransitionOnChange
+      {...(nonce === undefined ? {} : { nonce })}
+    >
       <QueryClientProvider client={queryClient}>
         <TimeZoneProvider>
           <Tooltip.Provider delayDuration={300} skipDelayDuration={100}>
