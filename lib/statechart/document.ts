@@ -34,6 +34,8 @@ export interface StateNode {
   invoke?: OneOrMany<Invoke>;
   tags?: string[];
   output?: Value;
+  /** Context roots that get their value when the state is entered for the first time (SCXML's late binding). */
+  data?: Record<string, Value>;
   history?: "shallow" | "deep";
   target?: Target | Target[] | { target: Target | Target[]; actions?: Actions };
   description?: string;
@@ -87,6 +89,8 @@ export type Action =
   | { if: Guard; then: Actions; else?: Actions }
   | { foreach: { in: Value; item: string; index?: string; do: Actions } }
   | { compensate: true }
+  /** A failure scope of its own: an action that fails ends this block, not what follows it (SCXML: one <onentry> of several). */
+  | { block: Actions }
   | Placeholder;
 
 export interface SendSpec {
@@ -95,11 +99,15 @@ export interface SendSpec {
   data?: Value;
   delay?: Delay;
   id?: Text;
+  /** A location that receives the message's id (SCXML idlocation). */
+  idLocation?: string;
 }
 
 export interface Invoke {
   src: string | Placeholder;
   id?: string;
+  /** A location that receives the invocation's id (SCXML idlocation). */
+  idLocation?: string;
   input?: Value;
   onDone?: OneOrMany<Transition>;
   onError?: OneOrMany<Transition>;
