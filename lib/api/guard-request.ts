@@ -6,12 +6,11 @@
  * that no plain form of another page can write.
  */
 import { LockstepError } from "@/lib/base/errors";
-
-const loopbackHost = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
+import { isLoopbackHost } from "@/lib/base/loopback";
 
 export function guardRequest(request: Request): void {
   const host = request.headers.get("host") ?? "";
-  if (!loopbackHost.test(host)) {
+  if (!isLoopbackHost(host)) {
     throw new LockstepError(
       "foreign-origin",
       `Host "${clip(host)}" isn't this machine. Open the console at 127.0.0.1 or localhost.`,
