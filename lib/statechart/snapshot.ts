@@ -12,10 +12,13 @@ export interface Snapshot {
   configuration: string[];
   context: JsonObject;
   /** What `_sessionid`, `_name` and `input` give. */
-  session: { id: string; input: Json };
+  session: { id: string; input: Json; name?: string };
   /** History state name → names recorded when its parent was last exited. */
   history: Record<string, string[]>;
-  /** State name → how often it has been entered; timers and answers of an older entry are stale. */
+  /**
+   * State name → how often it has been entered, for states with `after` or `invoke`: timers and answers of an older
+   * entry are stale.
+   */
   generations: Record<string, number>;
   /** Running invocations by id. */
   invocations: Record<string, { state: string; index: number; generation: number; src: string }>;
