@@ -147,6 +147,7 @@ export function actionText(action: Action): string {
   if ("if" in action) return `if ${guardText(action.if)}`;
   if ("foreach" in action) return `foreach ${action.foreach.item}`;
   if ("compensate" in action) return "compensate";
+  if ("block" in action) return many<Action>(action.block).map(actionText).join(", ");
   return action.placeholder;
 }
 
