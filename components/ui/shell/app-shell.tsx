@@ -56,7 +56,7 @@ interface FrameProps {
 
 function Rail({ path, onCommands, onKeys }: FrameProps) {
   return (
-    <div className="flex w-11 shrink-0 flex-col items-center border-r border-border bg-surface pb-2">
+    <header className="flex w-11 shrink-0 flex-col items-center border-r border-border bg-surface pb-2">
       <Link href="/" aria-label="Lockstep, overview" className="flex h-11 items-center rounded-control">
         <Logo />
       </Link>
@@ -94,13 +94,13 @@ function Rail({ path, onCommands, onKeys }: FrameProps) {
         </Tooltip>
         <ThemeMenu />
       </div>
-    </div>
+    </header>
   );
 }
 
 function Sidebar({ path, onCommands, onKeys }: FrameProps) {
   return (
-    <div className="flex w-52 shrink-0 flex-col border-r border-border bg-surface px-2.5 pb-2">
+    <header className="flex w-52 shrink-0 flex-col border-r border-border bg-surface px-2.5 pb-2">
       <Link
         href="/"
         className="flex h-12 items-center gap-2.5 rounded-control px-1.5 text-dialog font-semibold"
@@ -156,7 +156,7 @@ function Sidebar({ path, onCommands, onKeys }: FrameProps) {
         </Tooltip>
         <ThemeMenu />
       </div>
-    </div>
+    </header>
   );
 }
 

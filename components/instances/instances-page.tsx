@@ -1,0 +1,343 @@
+"use client";
+/**
+ * All instances: filters in the address, one keyset page at a time, rows patched in place.
+ *
+ * Holds: an unknown filter is the server's error, shown with the way out, never "everything"; news never moves a row: new
+ * instances wait behind an "n new" button.
+ */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { ArrowUp, Boxes, CircleX, Plus } from "lucide-react";
+import { useRef, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { CopyCurl } from "@/components/ui/copy-button";
+import { DataTable, type Column } from "@/components/ui/data-table";
+import { FilterChip } from "@/components/ui/filter-chip";
+import { ListFooter } from "@/components/ui/list-footer";
+import { LiveChip } from "@/components/ui/live-chip";
+import { PageHeader } from "@/components/ui/page-header";
+import { queryKeys } from "@/components/ui/query-keys";
+import { SearchInput } from "@/components/ui/search-input";
+import { Segmented } from "@/components/ui/segmented";
+import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
+import { formatCount } from "@/components/ui/time";
+import { Since } from "@/components/ui/time-text";
+import { useClient } from "@/components/ui/use-client";
+import { useUrlParams } from "@/components/ui/use-url-params";
+import { curlOf } from "@/lib/client/curl-of";
+import type { ArgsOf } from "@/lib/client/client";
+import type { ChartSummary } from "@/lib/contract/charts";
+import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
+import { StartInstanceDialog } from "./start-instance-dialog";
+import { StatusChip } from "./status-chip";
+
+const pageSize = 50;
+const segments = ["running", "queued", "suspended", "failed", "stuck", "completed", "cancelled"] as const;
+
+export function InstancesPage() {
+  const client = useClient();
+  const [params, setParams] = useUrlParams();
+  const filters = {
+    chartId: params.get("chart"),
+    status: params.get("status"),
+    idPrefix: params.get("id"),
+    state: params.get("state"),
+    businessKey: params.get("key"),
+  };
+  const cursor = params.get("cursor");
+  const filtered = Object.values(filters).some((value) => value !== null);
+  // A status that does not exist goes to the server as it is: its answer says so.
+  const args = Object.fromEntries(
+    Object.entries({ ...filters, cursor, limit: pageSize }).filter(([, value]) => value !== null),
+  ) as ArgsOf<"listInstances">;
+  const page = useQuery({
+    queryKey: [...queryKeys.instances, args],
+    queryFn: ({ signal }) => client.listInstances(args, { signal }),
+    placeholderData: keepPreviousData,
+  });
+  const charts = useQuery({ queryKey: queryKeys.charts, queryFn: () => client.listCharts() });
+  const { rows, newCount, showNew } = useSteadyRows(
+    page.data?.items,
+    page.isPlaceholderData,
+    JSON.stringify(args),
+  );
+  const earlier = useRef<(string | null)[]>([]);
+  const filter = (patch: Record<string, string | null>): void => {
+    earlier.current = [];
+    setParams({ ...patch, cursor: null }, "push");
+  };
+  const clear = (): void => filter({ chart: null, status: null, id: null, state: null, key: null });
+  const counts = countByStatus(charts.data?.items, filters.chartId);
+  // Counts come per chart: they hold for no finer filter.
+  const countsHold = filters.idPrefix === null && filters.state === null && filters.businessKey === null;
+  const nextCursor = page.data?.nextCursor ?? null;
+
+  return (
+    <>
+      <PageHeader
+        title="Instances"
+        actions={
+          <>
+            <LiveChip />
+            <CopyCurl line={() => curlOf("listInstances", args, { baseUrl: window.location.origin })} />
+            <Button
+              variant="ink"
+              onClick={() => setParams({ start: 1 }, "push")}
+              data-testid="start-instance"
+            >
+              <Plus size={14} aria-hidden />
+              Start instance
+            </Button>
+          </>
+        }
+      >
+        <Segmented
+          label="Status"
+          value={filters.status ?? "all"}
+          onValueChange={(status) => filter({ status: status === "all" ? null : status })}
+          options={[
+            {
+              value: "all",
+              label: "All",
+              ...(counts && countsHold ? { count: formatCount(counts.all) } : {}),
+            },
+            ...segments
+              .filter((status) => !counts || (counts.by[status] ?? 0) > 0 || filters.status === status)
+              .map((status) => ({
+                value: status as string,
+                label: status.charAt(0).toUpperCase() + status.slice(1),
+                ...(counts && countsHold ? { count: formatCount(counts.by[status] ?? 0) } : {}),
+              })),
+          ]}
+        />
+      </PageHeader>
+      <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-2 border-b border-border bg-surface px-3.5 py-1.5">
+        <SearchInput
+          className="w-56"
+          label="Id starts with…"
+          value={filters.idPrefix ?? ""}
+          onChange={(id) => filter({ id: id || null })}
+        />
+        <FilterChip
+          name="Chart"
+          value={filters.chartId}
+          onChange={(chart) => filter({ chart })}
+          options={(charts.data?.items ?? []).map((chart) => ({ value: chart.id, label: chart.id }))}
+          testId="filter-chart"
+        />
+        <FilterChip
+          name="State"
+          value={filters.state}
+          onChange={(state) => filter({ state })}
+          placeholder="state name"
+          testId="filter-state"
+        />
+        <FilterChip
+          name="Business key"
+          value={filters.businessKey}
+          onChange={(key) => filter({ key })}
+          placeholder="exact key"
+          testId="filter-key"
+        />
+        {filtered ? (
+          <Button variant="link" onClick={clear} data-testid="clear-filters">
+            Clear
+          </Button>
+        ) : null}
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto bg-surface" data-testid="instance-list">
+        {page.error && !page.data ? (
+          <div className="p-5">
+            <ErrorPanel
+              title="Couldn’t list instances"
+              error={page.error}
+              onRetry={() => void page.refetch()}
+              actions={
+                filtered ? (
+                  <Button size="sm" onClick={clear}>
+                    Clear the filters
+                  </Button>
+                ) : null
+              }
+            />
+          </div>
+        ) : !rows ? (
+          <SkeletonRows rows={16} />
+        ) : rows.length === 0 ? (
+          filtered || cursor ? (
+            <Empty
+              icon={Boxes}
+              title="No instance matches"
+              action={<Button onClick={clear}>Clear the filters</Button>}
+            >
+              Every filter in the bar must hold at once. Ids are matched from their start, states and keys
+              exactly.
+            </Empty>
+          ) : (
+            <Empty
+              icon={Boxes}
+              title="No instance yet"
+              action={
+                <Button onClick={() => setParams({ start: 1 }, "push")}>
+                  <Plus size={14} aria-hidden />
+                  Start instance…
+                </Button>
+              }
+            >
+              An instance is one running copy of a published chart. Start one here, or by the API.
+            </Empty>
+          )
+        ) : (
+          <DataTable
+            caption="Instances"
+            columns={columns}
+            rows={rows}
+            rowKey={(row) => row.id}
+            href={(row) => `/instances/${encodeURIComponent(row.id)}`}
+            rowTestId="instance-row"
+          />
+        )}
+      </div>
+      <ListFooter
+        count={
+          <span className="flex items-center gap-3">
+            {rows ? `${formatCount(rows.length)} shown${nextCursor ? ", more follow" : ""}` : ""}
+            {newCount > 0 ? (
+              <Button
+                size="sm"
+                onClick={showNew}
+                className="border-accent text-accent"
+                data-testid="show-new"
+              >
+                <ArrowUp size={12} aria-hidden />
+                {formatCount(newCount)} new
+              </Button>
+            ) : null}
+          </span>
+        }
+        keys={[
+          [["J", "K"], "move"],
+          [["↵"], "open"],
+          [["/"], "filter"],
+        ]}
+        onPrevious={
+          cursor === null ? null : () => setParams({ cursor: earlier.current.pop() ?? null }, "push")
+        }
+        onNext={
+          nextCursor === null
+            ? null
+            : () => {
+                earlier.current.push(cursor);
+                setParams({ cursor: nextCursor }, "push");
+              }
+        }
+      />
+      <StartInstanceDialog
+        open={params.has("start")}
+        onOpenChange={(open) => setParams({ start: open ? 1 : null })}
+        chartId={params.get("start-chart") ?? filters.chartId}
+      />
+    </>
+  );
+}
+
+const columns: Column<InstanceSummary>[] = [
+  { key: "id", header: "Instance", width: "200px", cell: (row) => <span title={row.id}>{row.id}</span> },
+  {
+    key: "chart",
+    header: "Chart",
+    width: "160px",
+    cell: (row) => (
+      <>
+        {row.chartId} <span className="text-text-3">v{row.version}</span>
+      </>
+    ),
+  },
+  { key: "status", header: "Status", width: "112px", cell: (row) => <StatusChip status={row.status} /> },
+  {
+    key: "state",
+    header: "State",
+    width: "200px",
+    cell: (row) => {
+      const text = row.configuration.join(" · ");
+      return text ? <span title={text}>{text}</span> : <span className="text-text-3">–</span>;
+    },
+  },
+  {
+    key: "why",
+    header: "Why",
+    optional: true,
+    cell: (row) =>
+      row.error ? (
+        <span className="flex items-center gap-1.5" title={row.error.message}>
+          <CircleX size={13} aria-hidden className="shrink-0 text-text-3" />
+          <span className="truncate">{row.error.message}</span>
+        </span>
+      ) : null,
+  },
+  {
+    key: "key",
+    header: "Business key",
+    width: "116px",
+    optional: true,
+    cell: (row) => <span className="font-mono text-text-2">{row.businessKey ?? "–"}</span>,
+  },
+  {
+    key: "event",
+    header: "Last event",
+    width: "128px",
+    cell: (row) => <span className="font-mono text-text-2">{row.lastEvent ?? "–"}</span>,
+  },
+  { key: "seq", header: "Seq", width: "64px", align: "right", cell: (row) => formatCount(row.seq) },
+  {
+    key: "age",
+    header: "Quiet for",
+    width: "92px",
+    align: "right",
+    cell: (row) => <Since at={row.updatedAt} />,
+  },
+];
+
+function countByStatus(
+  charts: readonly ChartSummary[] | undefined,
+  chartId: string | null,
+): { all: number; by: Partial<Record<InstanceStatus, number>> } | null {
+  if (!charts) return null;
+  const by: Record<string, number> = {};
+  let all = 0;
+  for (const chart of charts) {
+    if (chartId !== null && chart.id !== chartId) continue;
+    for (const [status, count] of Object.entries(chart.instances)) {
+      by[status] = (by[status] ?? 0) + count;
+      all += count;
+    }
+  }
+  return { all, by };
+}
+
+/**
+ * Keeps the rows of a page where they are while their content follows the newest answer. Instances that were not there
+ * when the page was opened are counted and shown on demand.
+ */
+function useSteadyRows(items: readonly InstanceSummary[] | undefined, isOld: boolean, pageKey: string) {
+  const [order, setOrder] = useState<{ pageKey: string; ids: string[] } | null>(null);
+  const [kept] = useState(() => new Map<string, InstanceSummary>());
+  if (items && !isOld && order?.pageKey !== pageKey) {
+    const ids = items.map((item) => item.id);
+    setOrder({ pageKey, ids });
+    kept.clear();
+  }
+  for (const item of items ?? []) kept.set(item.id, item);
+  if (!items || !order) return { rows: items, newCount: 0, showNew: () => {} };
+  const shown = new Set(order.ids);
+  const rows = isOld
+    ? items
+    : order.ids.flatMap((id) => {
+        const row = kept.get(id);
+        return row ? [row] : [];
+      });
+  return {
+    rows,
+    newCount: isOld ? 0 : items.filter((item) => !shown.has(item.id)).length,
+    showNew: () => setOrder({ pageKey, ids: items.map((item) => item.id) }),
+  };
+}

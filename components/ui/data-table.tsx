@@ -1,0 +1,165 @@
+"use client";
+/**
+ * A dense list as a table: what it is → how it is → why → how long. Keyboard: J K move, ↵ opens.
+ *
+ * Holds: one line a row, cut with an ellipsis; the header stays; a click anywhere on a row opens it, and its first cell is
+ * a real link, so that the row can be opened in another tab and found by a screen reader.
+ */
+import Link from "next/link";
+import type { Route } from "next";
+import { useRouter } from "next/navigation";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { cn } from "./class-names";
+import { useKeys } from "./use-keys";
+
+export interface Column<T> {
+  key: string;
+  header: ReactNode;
+  /** CSS width; the columns without one share what is left. */
+  width?: string;
+  align?: "left" | "right";
+  cell: (row: T) => ReactNode;
+  /** Dropped on narrow windows. */
+  optional?: boolean;
+}
+
+export function DataTable<T>({
+  columns,
+  rows,
+  rowKey,
+  href,
+  onOpen,
+  selectedKey = null,
+  onActive,
+  caption,
+  rowTestId,
+  relaxed = false,
+}: {
+  columns: Column<T>[];
+  rows: readonly T[];
+  rowKey: (row: T) => string;
+  href: (row: T) => string;
+  /** Instead of going to `href`: shows the row beside the list. */
+  onOpen?: (row: T) => void;
+  selectedKey?: string | null;
+  onActive?: (row: T) => void;
+  caption: string;
+  rowTestId: string;
+  relaxed?: boolean;
+}) {
+  const router = useRouter();
+  const [active, setActive] = useState<number | null>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const open = (row: T): void => (onOpen ? onOpen(row) : router.push(href(row) as Route));
+
+  const move = (step: number): void => {
+    if (rows.length === 0) return;
+    const from = active ?? rows.findIndex((row) => rowKey(row) === selectedKey);
+    const next = Math.min(rows.length - 1, Math.max(0, from < 0 ? 0 : from + step));
+    setActive(next);
+    const row = rows[next];
+    if (row !== undefined) onActive?.(row);
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: (event) => {
+      // A focused link or button has its own Enter.
+      if (event.target instanceof HTMLElement && event.target.closest("a,button")) {
+        event.target.click();
+        return;
+      }
+      const row = active === null ? undefined : rows[active];
+      if (row !== undefined) open(row);
+    },
+  });
+  useEffect(() => {
+    if (active === null) return;
+    body.current?.children[active]?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+
+  return (
+    <table className="w-full table-fixed border-separate border-spacing-0 text-table">
+      <caption className="sr-only">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column, index) => (
+            <th
+              key={column.key}
+              scope="col"
+              style={column.width ? { width: column.width } : undefined}
+              className={cn(
+                "sticky top-0 z-10 h-[30px] truncate border-b border-border bg-surface px-2 text-hint font-normal text-text-2",
+                index === 0 && "pl-3.5",
+                index === columns.length - 1 && "pr-3.5",
+                column.align === "right" ? "text-right" : "text-left",
+                column.optional && "max-lg:hidden",
+              )}
+            >
+              {column.header}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {rows.map((row, index) => {
+          const key = rowKey(row);
+          const selected = key === selectedKey;
+          return (
+            <tr
+              key={key}
+              data-testid={rowTestId}
+              data-key={key}
+              aria-selected={selected || undefined}
+              onClick={(event) => {
+                if (event.target instanceof HTMLElement && event.target.closest("a,button")) return;
+                setActive(index);
+                open(row);
+              }}
+              className={cn(
+                "group cursor-default transition-colors duration-90 hover:bg-surface-2",
+                index === active && !selected && "bg-surface-2",
+                selected && "bg-accent-soft hover:bg-accent-soft",
+              )}
+            >
+              {columns.map((column, cellIndex) => (
+                <td
+                  key={column.key}
+                  className={cn(
+                    "truncate border-b border-border px-2",
+                    relaxed ? "h-10" : "h-8",
+                    cellIndex === 0 && "pl-3.5",
+                    cellIndex === 0 &&
+                      (index === active || selected) &&
+                      "shadow-[inset_2px_0_0_var(--accent)]",
+                    cellIndex === columns.length - 1 && "pr-3.5",
+                    column.align === "right" && "text-right tabular-nums",
+                    column.optional && "max-lg:hidden",
+                  )}
+                >
+                  {cellIndex === 0 ? (
+                    <Link
+                      href={href(row) as Route}
+                      prefetch={false}
+                      onClick={(event) => {
+                        if (!onOpen || event.metaKey || event.ctrlKey || event.shiftKey) return;
+                        event.preventDefault();
+                        setActive(index);
+                        onOpen(row);
+                      }}
+                      className="rounded-chip font-mono font-semibold hover:underline"
+                    >
+                      {column.cell(row)}
+                    </Link>
+                  ) : (
+                    column.cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
