@@ -1,0 +1,64 @@
+/**
+ * Any text a person drops on us → a chart, with everything worth saying about it. Used by the editor in the browser and
+ * by the command line alike.
+ *
+ * Holds: never throws, whatever the text; time and memory are bounded (importBounds); a refused text says why and, where
+ *        that makes sense, at which line and column.
+ */
+import { isJsonObject } from "@/lib/base/json";
+import { importBounds, refuse, type FormatName, type ImportResult } from "./import-result";
+import { parseJson } from "./json/parse-json";
+import { readLockstep, unknownVersion } from "./lockstep/read-lockstep";
+import { readScxml } from "./scxml/read-scxml";
+import { readXState } from "./xstate/read-xstate";
+
+export interface ImportHint {
+  /** Decides only where the text itself does not. */
+  fileName?: string;
+  /** Reads a file the text names by `src`, relative to it; null when it cannot be read. Default: none can. */
+  load?: (src: string) => string | null;
+}
+
+export function importChart(text: string, hint: ImportHint = {}): ImportResult {
+  const format = detectFormat(text, hint.fileName);
+  if (text.length > importBounds.charsMax)
+    return refuse(
+      format ?? "lockstep",
+      "too-large",
+      `The text has ${text.length} characters; up to ${importBounds.charsMax} are read. Split the chart or remove embedded data.`,
+    );
+  const content = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  if (format === null)
+    return refuse(
+      "lockstep",
+      "unknown-format",
+      content.trim() === ""
+        ? "The text is empty."
+        : "This is neither JSON (a chart of ours, XState, Stately) nor XML (SCXML).",
+      { line: 1, column: 1 },
+    );
+  return format === "scxml" ? readScxml(content, hint.load) : importJson(content, format);
+}
+
+function importJson(text: string, format: FormatName): ImportResult {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return refuse(format, "bad-json", `This is not valid JSON: ${parsed.message}.`, parsed.at);
+  const { value, keyOrder } = parsed;
+  if (isJsonObject(value) && value.lockstep !== undefined) {
+    if (value.lockstep !== 1)
+      return { ...refuse("lockstep", "", ""), diagnostics: [unknownVersion(value.lockstep)] };
+    return readLockstep(value, keyOrder);
+  }
+  return readXState(value);
+}
+
+/** By the first character; a text that starts with neither goes by its file's name. */
+function detectFormat(text: string, fileName = ""): FormatName | null {
+  const first = /^\uFEFF?\s*(\S)/.exec(text.slice(0, 10_000))?.[1];
+  if (first === "<") return "scxml";
+  if (first === "{" || first === "[")
+    return /"lockstep"\s*:/.test(text.slice(0, 100_000)) ? "lockstep" : "xstate";
+  if (/\.(?:scxml|xml)$/i.test(fileName)) return "scxml";
+  if (/\.json$/i.test(fileName)) return "lockstep";
+  return null;
+}

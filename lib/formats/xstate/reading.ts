@@ -1,0 +1,33 @@
+/**
+ * What the parts of the XState importer share while they read one document.
+ */
+import type { Actions, Guard, Placeholder } from "@/lib/statechart/document";
+import type { Reports } from "../reports";
+import type { Expressions } from "./expressions";
+import type { StateNames } from "./state-names";
+
+export interface Reading {
+  reports: Reports;
+  names: StateNames;
+  expressions: Expressions;
+  /** Names used as guards, actions and delays; each gets a placeholder in the chart. */
+  guards: Map<string, Guard>;
+  actions: Map<string, Actions>;
+  delays: Map<string, Placeholder>;
+}
+
+/** Where in the document a reader is, for its reports. */
+export interface Place {
+  /** Keys from the root. */
+  path: string[];
+  /** State name ("" is the root). */
+  state: string;
+}
+
+export const nameOf = (place: Place): string =>
+  place.path.length === 0 ? "the root" : `state \`${place.path.join(".")}\``;
+
+export const listOf = <T>(value: T | T[] | undefined): T[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
+
+export const isText = (value: unknown): value is string => typeof value === "string";
