@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } },
   test: {
     include: ["{lib,components,docs,scripts,prisma}/**/*.test.{ts,tsx}"],
+    globalSetup: ["lib/testing/postgres-broker.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

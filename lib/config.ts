@@ -1,0 +1,74 @@
+/**
+ * What the environment says, checked once: the only reader of process.env.
+ *
+ * Holds: a wrong value stops the start with its name, what was found and what would do; nothing is guessed.
+ */
+import { z } from "zod";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number")
+  .transform(Number)
+  .pipe(z.int().min(0).max(65_535));
+
+const environment = z.object({
+  /** `file:PATH` for SQLite, `postgresql://…` for PostgreSQL. */
+  DATABASE_URL: z
+    .string()
+    .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, "must be file:PATH or postgresql://USER@HOST/DATABASE")
+    .default("file:.lockstep/lockstep.db"),
+  PORT: port.default(3000),
+  HOST: z.string().min(1).default("127.0.0.1"),
+  /** Connections to PostgreSQL held by one process. */
+  DATABASE_CONNECTIONS: z
+    .string()
+    .regex(/^\d{1,3}$/, "must be a whole number from 2 to 200")
+    .transform(Number)
+    .pipe(z.int().min(2).max(200))
+    .default(10),
+  /** `off`: a new database starts without the examples. */
+  LOCKSTEP_SEEDS: z.enum(["on", "off"]).default("on"),
+  /** Only for authoring migrations: `prisma migrate diff --from-migrations` on PostgreSQL builds them up in it. */
+  SHADOW_DATABASE_URL: z.string().min(1).optional(),
+});
+
+export interface Config {
+  databaseUrl: string;
+  database: "sqlite" | "postgresql";
+  /** For people: which database, never its password. */
+  databaseName: string;
+  databaseConnections: number;
+  port: number;
+  host: string;
+  seeds: boolean;
+  shadowDatabaseUrl: string | undefined;
+}
+
+/** Throws Error naming every variable that is wrong. */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const parsed = environment.safeParse(present);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
+    throw new Error(`The environment is not as it should be: ${wrong.join("; ")}.`);
+  }
+  const values = parsed.data;
+  return {
+    databaseUrl: values.DATABASE_URL,
+    database: values.DATABASE_URL.startsWith("file:") ? "sqlite" : "postgresql",
+    databaseName: databaseName(values.DATABASE_URL),
+    databaseConnections: values.DATABASE_CONNECTIONS,
+    port: values.PORT,
+    host: values.HOST,
+    seeds: values.LOCKSTEP_SEEDS === "on",
+    shadowDatabaseUrl: values.SHADOW_DATABASE_URL,
+  };
+}
+
+function databaseName(url: string): string {
+  if (url.startsWith("file:")) return `SQLite (${url.slice("file:".length)})`;
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL (${host}${pathname})`;
+}

@@ -1,0 +1,109 @@
+/**
+ * What is remembered of locks: one row per key, its append-only log, the queue of waiters, answers of commands.
+ */
+export interface LockRow {
+  key: string;
+  fence: number;
+  /** holder and session stay after an expiry nobody acted on; null when free. */
+  holder: string | null;
+  session: string | null;
+  acquiredAt: number | null;
+  renewedAt: number | null;
+  expiresAt: number | null;
+  ttlMs: number | null;
+  /** 1: EXPIRED is logged for this fence. */
+  expired: number;
+  logSeq: number;
+  nextTicket: number;
+  rejectedWrites: number;
+}
+
+export interface WaiterRow {
+  key: string;
+  ticket: number;
+  session: string;
+  holder: string;
+  actor: string;
+  ttlMs: number;
+  since: number;
+  givesUpAt: number;
+  heartbeatAt: number;
+}
+
+export interface LockLogRow {
+  key: string;
+  seq: number;
+  type: string;
+  at: number;
+  fence: number;
+  holder: string | null;
+  session: string | null;
+  actor: string;
+  reason: string | null;
+  /** JSON: flat. */
+  details: string;
+}
+
+export interface LockCommandRow {
+  key: string;
+  /** Caller and verb. */
+  scope: string;
+  /** The caller's idempotency key. */
+  idem: string;
+  digest: string;
+  /** JSON. */
+  result: string;
+  at: number;
+}
+
+export interface LockListRow extends LockRow {
+  waiters: number;
+  oldestWaiterSince: number | null;
+  instanceId: string | null;
+  instanceStatus: string | null;
+  instanceConfiguration: string | null;
+}
+export interface LockFilter {
+  status?: "held" | "expired" | "free" | "all" | undefined;
+  /** Part of the key, the holder or the session. */
+  search?: string | undefined;
+}
+
+export interface LockReads {
+  findLock(key: string): Promise<LockListRow | null>;
+  /** By number of waiters, then key; rows after the cursor. `held` and `expired` are told apart by `now`. */
+  listLocks(
+    filter: LockFilter,
+    after: { waiters: number; key: string } | null,
+    limit: number,
+    now: number,
+  ): Promise<LockListRow[]>;
+  countLocks(now: number): Promise<{ held: number; waiting: number }>;
+  listWaiters(key: string): Promise<WaiterRow[]>;
+  /** Entries with seq below `before` (null: all), newest first. */
+  listLockLog(key: string, before: number | null, limit: number): Promise<LockLogRow[]>;
+  /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
+  findUnsettled(now: number, limit: number): Promise<string[]>;
+  /** The keys a session waits for are held by these sessions. For the search of cycles; one level. */
+  sessionsBlocking(sessions: readonly string[]): Promise<{ waiter: string; key: string; holder: string }[]>;
+}
+
+export interface LockTransaction {
+  /** The lock's row, made when missing, held FOR UPDATE to the transaction's end. */
+  lockLock(key: string): Promise<LockRow>;
+  /** Rows of those keys that exist, by key, held FOR SHARE to the transaction's end: force-release waits for us (I3). */
+  shareLocks(keys: readonly string[]): Promise<LockRow[]>;
+  /** The queue in order. Call it after lockLock. */
+  readWaiters(key: string): Promise<WaiterRow[]>;
+  findLockCommand(key: string, scope: string, idem: string): Promise<LockCommandRow | null>;
+  /** Row, log, queue and answer together (I7). Log entries appear in the feed of changes. */
+  writeLock(writes: {
+    row: LockRow;
+    log: LockLogRow[];
+    joined: WaiterRow[];
+    left: Pick<WaiterRow, "key" | "ticket">[];
+    answer: LockCommandRow | null;
+  }): Promise<void>;
+  /** Says that these waiting calls are still there. */
+  beatWaiters(waiters: readonly Pick<WaiterRow, "key" | "session" | "heartbeatAt">[]): Promise<void>;
+}

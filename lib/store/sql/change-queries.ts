@@ -1,0 +1,61 @@
+/**
+ * The feed of committed changes: read from the logs themselves by their change position.
+ *
+ * Holds: what is shown is never overtaken: PostgreSQL readers stop below the oldest transaction still open
+ *        (pg_snapshot_xmin), because a serial would show a late commit behind a reader's back; on SQLite commits come in
+ *        position order anyway.
+ * A position is `transaction.place`.
+ */
+import { must } from "@/lib/base/assert";
+import type { StoredChange, StoredChanges } from "../store";
+import { sql, type Handle, type Provider } from "./connection";
+
+interface ChangeRow {
+  tx: number;
+  n: number;
+  kind: "instance" | "lock" | "chart";
+  id: string;
+  number: number;
+  status: string;
+}
+
+export async function readChanges(
+  handle: Handle,
+  provider: Provider,
+  position: string | null,
+  limit: number,
+): Promise<StoredChanges> {
+  const head =
+    provider === "sqlite"
+      ? sql`(SELECT "tx" + 1 FROM "clock")`
+      : sql`(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + "tx_base" FROM "clock")`;
+  const [bound] = await handle.query<{ head: number }>(sql`SELECT ${head} AS "head"`);
+  const headTx = must(bound, "a head").head;
+  const from = position === null ? null : parsePosition(position);
+  if (from === null || from.tx > headTx) {
+    return { changes: [], position: `${headTx}.0`, resync: position !== null };
+  }
+  const after = sql`("change_tx", "change_n") > (${from.tx}, ${from.n}) AND "change_tx" < ${headTx} ORDER BY "change_tx", "change_n" LIMIT ${limit}`;
+  const rows = await handle.query<ChangeRow>(
+    sql`SELECT * FROM (SELECT "change_tx" AS "tx", "change_n" AS "n", 'instance' AS "kind", "instance_id" AS "id", "seq" AS "number", "status" FROM "event_log" WHERE ${after}) AS a UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'lock', "key", "fence", '' FROM "lock_log" WHERE ${after}) AS b UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'chart', "id", "revision", '' FROM "charts" WHERE ${after}) AS c ORDER BY 1, 2 LIMIT ${limit}`,
+  );
+  const changes = rows.map(changeOf);
+  return { changes, position: changes.at(-1)?.position ?? position ?? `${headTx}.0`, resync: false };
+}
+
+function changeOf({ tx, n, kind, id, number, status }: ChangeRow): StoredChange {
+  const position = `${tx}.${n}`;
+  switch (kind) {
+    case "instance":
+      return { kind, id, seq: number, status, position };
+    case "lock":
+      return { kind, key: id, fence: number, position };
+    case "chart":
+      return { kind, id, revision: number, position };
+  }
+}
+
+function parsePosition(position: string): { tx: number; n: number } | null {
+  const match = /^(\d{1,15})\.(\d{1,9})$/.exec(position);
+  return match ? { tx: Number(match[1]), n: Number(match[2]) } : null;
+}

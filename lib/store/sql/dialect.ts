@@ -1,0 +1,54 @@
+/**
+ * Where the two databases differ, by name. Everything else in this folder is one SQL text for both.
+ */
+import { empty, raw, sql, type Provider, type Sql } from "./connection";
+
+export type ColumnType = "text" | "int" | "bigint" | "change";
+export type Columns = Record<string, ColumnType>;
+
+export interface Dialect {
+  readonly provider: Provider;
+  /** Row locks, to put at a SELECT's end. SQLite needs none: a writing transaction is alone. */
+  readonly forNoKeyUpdate: Sql;
+  readonly forNoKeyUpdateSkipLocked: Sql;
+  readonly forUpdate: Sql;
+  readonly forShare: Sql;
+  /** The number of the transaction that runs this statement, growing in the order in which feeds may show it. */
+  readonly changeTx: Sql;
+  /** Rows given as one JSON parameter, as a table named r with quoted camel-case columns. */
+  records(rows: readonly object[], columns: Columns): Sql;
+  /** A list of texts given as one JSON parameter, to put after IN. */
+  texts(values: readonly string[]): Sql;
+}
+
+const quoted = (name: string): string => `"${name}"`;
+
+const sqlite: Dialect = {
+  provider: "sqlite",
+  forNoKeyUpdate: empty,
+  forNoKeyUpdateSkipLocked: empty,
+  forUpdate: empty,
+  forShare: empty,
+  changeTx: sql`(SELECT tx FROM clock)`,
+  records: (rows, columns) => {
+    const list = Object.keys(columns).map((name) => `value ->> '$.${name}' AS ${quoted(name)}`);
+    return sql`(SELECT ${raw(list.join(", "))} FROM json_each(${JSON.stringify(rows)})) AS r`;
+  },
+  texts: (values) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
+};
+
+const postgresql: Dialect = {
+  provider: "postgresql",
+  forNoKeyUpdate: sql`FOR NO KEY UPDATE`,
+  forNoKeyUpdateSkipLocked: sql`FOR NO KEY UPDATE SKIP LOCKED`,
+  forUpdate: sql`FOR UPDATE`,
+  forShare: sql`FOR SHARE`,
+  changeTx: sql`(SELECT pg_current_xact_id()::text::bigint + tx_base FROM clock)`,
+  records: (rows, columns) => {
+    const list = Object.entries(columns).map(([name, type]) => `${quoted(name)} ${type}`);
+    return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r(${raw(list.join(", "))})`;
+  },
+  texts: (values) => sql`(SELECT jsonb_array_elements_text(${JSON.stringify(values)}::jsonb))`,
+};
+
+export const dialects: Record<Provider, Dialect> = { sqlite, postgresql };

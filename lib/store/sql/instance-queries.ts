@@ -1,0 +1,140 @@
+/**
+ * Reading instances: lists, log, snapshots, messages.
+ *
+ * Holds: a list is answered from indexed columns and rows, never by looking into JSON.
+ */
+import type {
+  DeadLetterRow,
+  InstanceFilter,
+  InstanceReads,
+  InstanceRow,
+  LabelRow,
+  LogInput,
+  LogLine,
+  LogRow,
+  QueuedMessage,
+  SnapshotRow,
+} from "../instances";
+import { join, sql, type Handle, type Sql } from "./connection";
+import type { Dialect } from "./dialect";
+import { deadLetters, eventLog, instanceLabels, instances, mailbox, snapshots } from "./tables";
+
+const without = (columns: object, ...names: string[]): string[] =>
+  Object.keys(columns).filter((name) => !names.includes(name));
+
+const listed = instances.pick(...without(instances.columns, "snapshot"));
+const logRow = eventLog.pick(...without(eventLog.columns, "changeTx", "changeN"));
+const logLine = eventLog.pick(
+  ...without(eventLog.columns, "changeTx", "changeN", "input", "patch", "trace", "logs"),
+);
+const logInput = eventLog.pick(
+  ...[
+    "seq",
+    "incarnation",
+    "kind",
+    "type",
+    "input",
+    "at",
+    "chartId",
+    "version",
+    "semantics",
+    "stateHash",
+    "status",
+  ],
+);
+
+export function instanceReads(handle: Handle, dialect: Dialect): InstanceReads {
+  async function first<Row>(statement: Sql): Promise<Row | null> {
+    const [row] = await handle.query<Row>(statement);
+    return row ?? null;
+  }
+  return {
+    findInstance: (instanceId) =>
+      first<InstanceRow>(sql`SELECT ${instances.all} FROM ${instances.name} WHERE "id" = ${instanceId}`),
+
+    listInstances(filter, after, limit) {
+      const conditions = filtersOf(filter);
+      if (after) conditions.push(sql`("created_at", "id") < (${after.createdAt}, ${after.id})`);
+      return handle.query(
+        sql`SELECT ${listed} FROM ${instances.name} WHERE ${join(conditions, " AND ")} ORDER BY "created_at" DESC, "id" DESC LIMIT ${limit}`,
+      );
+    },
+
+    labelsOf: (instanceIds) =>
+      handle.query<LabelRow>(
+        sql`SELECT ${instanceLabels.all} FROM ${instanceLabels.name} WHERE "instance_id" IN ${dialect.texts(instanceIds)} ORDER BY "instance_id", "key"`,
+      ),
+
+    async countMailbox(instanceId) {
+      const row = await first<{ count: number }>(
+        sql`SELECT count(*) AS "count" FROM ${mailbox.name} WHERE "instance_id" = ${instanceId}`,
+      );
+      return row?.count ?? 0;
+    },
+
+    listLog: (instanceId, before, limit) =>
+      handle.query<LogLine>(
+        sql`SELECT ${logLine} FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "seq" < ${before ?? Number.MAX_SAFE_INTEGER} ORDER BY "seq" DESC LIMIT ${limit}`,
+      ),
+
+    findLogEntry: (instanceId, seq) =>
+      first<LogRow>(
+        sql`SELECT ${logRow} FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "seq" = ${seq}`,
+      ),
+
+    logInputs: (instanceId, from, to, limit) =>
+      handle.query<LogInput>(
+        sql`SELECT ${logInput} FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "seq" > ${from} AND "seq" <= ${to} ORDER BY "seq" LIMIT ${limit}`,
+      ),
+
+    async seqAt(instanceId, at) {
+      const row = await first<{ seq: number }>(
+        sql`SELECT "seq" FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "at" <= ${at} ORDER BY "seq" DESC LIMIT 1`,
+      );
+      return row?.seq ?? 0;
+    },
+
+    snapshotBefore: (instanceId, seq) =>
+      first<SnapshotRow>(
+        sql`SELECT ${snapshots.all} FROM ${snapshots.name} WHERE "instance_id" = ${instanceId} AND "seq" <= ${seq} ORDER BY "seq" DESC LIMIT 1`,
+      ),
+
+    findEntryOfMessage: (instanceId, messageId) =>
+      first<LogLine>(
+        sql`SELECT ${logLine} FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
+      ),
+
+    findQueued: (instanceId, messageId) =>
+      first<QueuedMessage>(
+        sql`SELECT ${mailbox.all} FROM ${mailbox.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
+      ),
+
+    findDeadLetter: (instanceId, messageId) =>
+      first<DeadLetterRow>(
+        sql`SELECT ${deadLetters.all} FROM ${deadLetters.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
+      ),
+
+    async findRunnable(now, limit) {
+      const rows = await handle.query<{ id: string }>(
+        sql`SELECT "id" FROM ${instances.name} WHERE "status" = 'running' AND "deleted_at" IS NULL AND "id" IN (SELECT "instance_id" FROM ${mailbox.name} UNION SELECT "instance_id" FROM "timers" WHERE "due_at" <= ${now}) ORDER BY "rank", "id" LIMIT ${limit}`,
+      );
+      return rows.map((row) => row.id);
+    },
+  };
+}
+
+function filtersOf(filter: InstanceFilter): Sql[] {
+  const conditions = [sql`"deleted_at" IS NULL`];
+  if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
+  if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);
+  if (filter.businessKey !== undefined) conditions.push(sql`"business_key" = ${filter.businessKey}`);
+  if (filter.idPrefix !== undefined && filter.idPrefix !== "") {
+    conditions.push(sql`substr("id", 1, ${filter.idPrefix.length}) = ${filter.idPrefix}`);
+  }
+  if (filter.state !== undefined) {
+    conditions.push(
+      sql`EXISTS (SELECT 1 FROM "instance_states" AS s WHERE s."state" = ${filter.state} AND s."instance_id" = "instances"."id")`,
+    );
+  }
+  return conditions;
+}

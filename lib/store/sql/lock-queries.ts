@@ -1,0 +1,151 @@
+/**
+ * Locks' statements.
+ *
+ * Holds: I3 a step shares the lock row to its commit, everything that moves a fence takes it FOR UPDATE.
+ *        I7 row, log and queue are written together.
+ */
+import { must } from "@/lib/base/assert";
+import type {
+  LockCommandRow,
+  LockFilter,
+  LockListRow,
+  LockLogRow,
+  LockReads,
+  LockRow,
+  LockTransaction,
+  WaiterRow,
+} from "../locks";
+import { join, sql, type Handle, type Sql } from "./connection";
+import type { Dialect } from "./dialect";
+import { deleteRows, insertRows, lockCommands, lockLog, locks, lockWaiters, updateRows } from "./tables";
+
+const listFrom = sql`SELECT ${locks.all}, COALESCE(w."count", 0) AS "waiters", w."oldest" AS "oldestWaiterSince", i."id" AS "instanceId", i."status" AS "instanceStatus", i."configuration" AS "instanceConfiguration" FROM "locks" LEFT JOIN (SELECT "key", count(*) AS "count", min("since") AS "oldest" FROM "lock_waiters" GROUP BY "key") AS w ON w."key" = "locks"."key" LEFT JOIN "instances" AS i ON i."id" = "locks"."holder" AND i."deleted_at" IS NULL`;
+
+export function lockReads(handle: Handle, dialect: Dialect): LockReads {
+  return {
+    async findLock(key) {
+      const [row] = await handle.query<LockListRow>(sql`${listFrom} WHERE "locks"."key" = ${key}`);
+      return row ?? null;
+    },
+    listLocks(filter, after, limit, now) {
+      const conditions = filtersOf(filter, now);
+      if (after) {
+        conditions.push(
+          sql`(COALESCE(w."count", 0) < ${after.waiters} OR (COALESCE(w."count", 0) = ${after.waiters} AND "locks"."key" > ${after.key}))`,
+        );
+      }
+      return handle.query<LockListRow>(
+        sql`${listFrom} WHERE ${join(conditions, " AND ")} ORDER BY "waiters" DESC, "locks"."key" LIMIT ${limit}`,
+      );
+    },
+    async countLocks(now) {
+      const [row] = await handle.query<{ held: number; waiting: number }>(
+        sql`SELECT (SELECT count(*) FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" > ${now}) AS "held", (SELECT count(*) FROM "lock_waiters") AS "waiting"`,
+      );
+      return must(row, "counts give one row");
+    },
+    listWaiters: (key) => waitersOf(handle, key),
+    listLockLog: (key, before, limit) =>
+      handle.query<LockLogRow>(
+        sql`SELECT ${lockLog.all} FROM ${lockLog.name} WHERE "key" = ${key} AND "seq" < ${before ?? Number.MAX_SAFE_INTEGER} ORDER BY "seq" DESC LIMIT ${limit}`,
+      ),
+    async findUnsettled(now, limit) {
+      const rows = await handle.query<{ key: string }>(
+        sql`SELECT "key" FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0 UNION SELECT "key" FROM "lock_waiters" WHERE "gives_up_at" <= ${now} LIMIT ${limit}`,
+      );
+      return rows.map((row) => row.key);
+    },
+    sessionsBlocking: (sessions) =>
+      handle.query(
+        sql`SELECT w."session" AS "waiter", l."key" AS "key", l."session" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" IN ${dialect.texts(sessions)} AND l."session" IS NOT NULL`,
+      ),
+  };
+}
+
+export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => number): LockTransaction {
+  return {
+    async lockLock(key) {
+      const fresh: LockRow = {
+        key,
+        fence: 0,
+        holder: null,
+        session: null,
+        acquiredAt: null,
+        renewedAt: null,
+        expiresAt: null,
+        ttlMs: null,
+        expired: 0,
+        logSeq: 0,
+        nextTicket: 1,
+        rejectedWrites: 0,
+      };
+      await insertRows(handle, dialect, locks, [fresh], sql`ON CONFLICT ("key") DO NOTHING`);
+      const [row] = await handle.query<LockRow>(
+        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" = ${key} ${dialect.forUpdate}`,
+      );
+      return must(row, "the lock's row was just made sure of");
+    },
+    async shareLocks(keys) {
+      if (keys.length === 0) return [];
+      return handle.query<LockRow>(
+        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" IN ${dialect.texts(keys)} ORDER BY "key" ${dialect.forShare}`,
+      );
+    },
+    readWaiters: (key) => waitersOf(handle, key),
+    async findLockCommand(key, scope, idem) {
+      const [row] = await handle.query<LockCommandRow>(
+        sql`SELECT ${lockCommands.all} FROM ${lockCommands.name} WHERE "key" = ${key} AND "scope" = ${scope} AND "idem" = ${idem}`,
+      );
+      return row ?? null;
+    },
+    async writeLock({ row, log, joined, left, answer }) {
+      const set = Object.keys(locks.columns).filter((name) => name !== "key");
+      await updateRows(handle, dialect, locks, ["key"], set, [row]);
+      await insertRows(
+        handle,
+        dialect,
+        lockLog,
+        log.map((entry) => ({ ...entry, changeN: nextN() })),
+      );
+      await deleteRows(handle, dialect, lockWaiters, ["key", "ticket"], left);
+      await insertRows(handle, dialect, lockWaiters, joined);
+      await insertRows(handle, dialect, lockCommands, answer ? [answer] : []);
+    },
+    async beatWaiters(waiters) {
+      await updateRows(handle, dialect, lockWaiters, ["key", "session"], ["heartbeatAt"], waiters);
+    },
+  };
+}
+
+const waitersOf = (handle: Handle, key: string): Promise<WaiterRow[]> =>
+  handle.query<WaiterRow>(
+    sql`SELECT ${lockWaiters.all} FROM ${lockWaiters.name} WHERE "key" = ${key} ORDER BY "ticket"`,
+  );
+
+function filtersOf({ status, search }: LockFilter, now: number): Sql[] {
+  const conditions = [conditionOf(status, now)];
+  if (search !== undefined && search !== "") {
+    const found = [sql`"locks"."key"`, sql`"locks"."holder"`, sql`"locks"."session"`].map(
+      (where) => sql`lower(${where}) LIKE ${`%${escapeLike(search.toLowerCase())}%`} ESCAPE '!'`,
+    );
+    conditions.push(sql`(${join(found, " OR ")})`);
+  }
+  return conditions;
+}
+
+function conditionOf(status: LockFilter["status"], now: number): Sql {
+  switch (status) {
+    case undefined:
+      return sql`"locks"."session" IS NOT NULL`;
+    case "held":
+      return sql`("locks"."session" IS NOT NULL AND "locks"."expires_at" > ${now})`;
+    case "expired":
+      return sql`("locks"."session" IS NOT NULL AND "locks"."expires_at" <= ${now})`;
+    case "free":
+      return sql`"locks"."session" IS NULL`;
+    case "all":
+      return sql`1 = 1`;
+  }
+}
+
+const escapeLike = (text: string): string => text.replace(/[!%_]/g, (sign) => `!${sign}`);

@@ -1,0 +1,62 @@
+/**
+ * The store on SQL: opens the database, migrates it, and answers the interface of ../store.ts on SQLite and PostgreSQL.
+ */
+import type { Store, StoreTransaction } from "../store";
+import { chartReads, chartWrites } from "./chart-queries";
+import { readChanges } from "./change-queries";
+import { beginOnSqlite, clockTrouble, readClock } from "./clock";
+import { connect, type ConnectionOptions, type Handle } from "./connection";
+import { dialects } from "./dialect";
+import { instanceReads } from "./instance-queries";
+import { lockReads, lockTransaction } from "./lock-queries";
+import { migrate } from "./migrate";
+import { stepTransaction } from "./step-queries";
+
+export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
+  const connection = await connect(options);
+  try {
+    await migrate(connection);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const { provider } = connection;
+  const dialect = dialects[provider];
+  const listeners = new Set<() => void>();
+
+  return {
+    database: provider,
+    ...chartReads(connection),
+    ...instanceReads(connection, dialect),
+    ...lockReads(connection, dialect),
+    now: () => readClock(connection, provider),
+    changesSince: (position, limit) => readChanges(connection, provider, position, limit),
+    async transaction(work) {
+      const result = await connection.transaction(async (handle) => work(await begin(handle)));
+      for (const listener of listeners) listener();
+      return result;
+    },
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    trouble: () => Promise.resolve(provider === "sqlite" ? clockTrouble() : null),
+    close: () => connection.close(),
+  };
+
+  async function begin(handle: Handle): Promise<StoreTransaction> {
+    let places = 0;
+    const nextN = () => (places += 1);
+    const begunAt = provider === "sqlite" ? await beginOnSqlite(handle) : null;
+    return {
+      ...chartWrites(handle, dialect, nextN),
+      ...stepTransaction(handle, dialect, nextN),
+      ...lockTransaction(handle, dialect, nextN),
+      // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
+      now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),
+      async writeAudit(entry) {
+        await handle.models.auditEntry.create({ data: { ...entry, at: BigInt(entry.at) } });
+      },
+    };
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * Prisma's driver adapter for SQLite, ours: one writer and one reader connection on better-sqlite3.
+ *
+ * Why ours: on the stock adapter a write outside an open interactive transaction lands inside it and vanishes with its
+ * rollback, having reported success; and its deferred BEGIN lets processes that share the file fail each other.
+ *
+ * Holds: I9 one writing transaction at a time per process, begun IMMEDIATE, so that it never has to upgrade a read lock;
+ *        a reader sees committed data alone; after COMMIT returned the data is on disk (synchronous FULL).
+ *        Waiting for another process's write never blocks the event loop. Between BEGIN and COMMIT nothing is waited for.
+ *        A write outside the transaction that its own caller has open would wait for itself: it is an assertion error.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  ColumnTypeEnum,
+  DriverAdapterError,
+  type ArgType,
+  type ColumnType,
+  type SqlDriverAdapter,
+  type SqlDriverAdapterFactory,
+  type SqlQuery,
+  type SqlQueryable,
+  type SqlResultSet,
+  type Transaction,
+} from "@prisma/driver-adapter-utils";
+import Database from "better-sqlite3";
+import { assert, must } from "@/lib/base/assert";
+
+export interface SqliteOptions {
+  /** A file's path. */
+  path: string;
+  /** How long to wait for another process's writing transaction before giving up with `database-busy`. */
+  busyTimeoutMs: number;
+}
+
+/** True while the code that runs was called from inside a writing transaction's function. */
+export const insideTransaction = new AsyncLocalStorage<true>();
+
+const adapterName = "lockstep-sqlite";
+/** 1-3 ms between tries, no back-off: one that waited long must not be the last to look. */
+const retryMs = () => 1 + Math.random() * 2;
+/** A chain of synchronous statements lets timers and sockets in at least this often. */
+const yieldAfterMs = 5;
+const statementsMax = 500;
+
+export class SqliteAdapterFactory implements SqlDriverAdapterFactory {
+  readonly provider = "sqlite";
+  readonly adapterName = adapterName;
+  constructor(private readonly options: SqliteOptions) {}
+  async connect(): Promise<SqlDriverAdapter> {
+    return openAdapter(this.options);
+  }
+}
+
+async function openAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqlDriverAdapter> {
+  const turn = new Turn();
+  /** Runs `work` until no other process is in its way. */
+  async function patiently<T>(work: () => T): Promise<T> {
+    const giveUpAt = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw asAdapterError(error);
+        await new Promise((resolve) => setTimeout(resolve, retryMs()));
+      }
+    }
+  }
+  const writer = new Connection(path);
+  await patiently(() => writer.database.exec("PRAGMA journal_mode = WAL"));
+  writer.database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000");
+  const reader = new Connection(path);
+  reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
+
+  async function write<T>(sql: string, work: () => T): Promise<T> {
+    assert(
+      insideTransaction.getStore() !== true,
+      `a write outside the transaction that is open would wait for itself; use the transaction's own handle: ${sql.slice(0, 200)}`,
+    );
+    const release = await turn.take();
+    try {
+      return await patiently(work);
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    provider: "sqlite",
+    adapterName,
+    async queryRaw(query) {
+      if (!writer.isReadOnly(query.sql)) return write(query.sql, () => writer.query(query));
+      await turn.breathe();
+      return patiently(() => reader.query(query));
+    },
+    executeRaw: (query) => write(query.sql, () => writer.execute(query)),
+    executeScript: (script) => write(script, () => void writer.database.exec(script)),
+    async startTransaction(): Promise<Transaction> {
+      const release = await turn.take();
+      try {
+        await patiently(() => writer.database.exec("BEGIN IMMEDIATE"));
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return openTransaction(writer, release);
+    },
+    dispose() {
+      reader.database.close();
+      writer.database.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+function openTransaction(writer: Connection, release: () => void): Transaction {
+  // Prisma may still send a statement of a transaction it has given up; it must not land in the next one's.
+  let open = true;
+  const mine = (): Connection => {
+    if (!open) throw new DriverAdapterError({ kind: "TransactionAlreadyClosed", cause: "it has ended" });
+    return writer;
+  };
+  const settle = (work: () => void): Promise<void> => {
+    if (!open) return Promise.resolve();
+    open = false;
+    try {
+      work();
+    } catch (error) {
+      throw asAdapterError(error);
+    } finally {
+      // A COMMIT that failed (disk full) leaves the transaction open, a statement that failed may have ended it.
+      if (writer.database.inTransaction) writer.database.exec("ROLLBACK");
+      release();
+    }
+    return Promise.resolve();
+  };
+  const run = (sql: string): Promise<void> => {
+    mine().database.exec(sql);
+    return Promise.resolve();
+  };
+  return {
+    provider: "sqlite",
+    adapterName,
+    // true: Prisma calls commit and rollback instead of sending the words itself.
+    options: { usePhantomQuery: true },
+    queryRaw: async (query) => caught(() => mine().query(query)),
+    executeRaw: async (query) => caught(() => mine().execute(query)),
+    commit: async () => settle(() => writer.database.exec("COMMIT")),
+    rollback: async () => settle(() => undefined),
+    createSavepoint: async (name) => run(`SAVEPOINT ${name}`),
+    rollbackToSavepoint: async (name) => run(`ROLLBACK TO ${name}`),
+    releaseSavepoint: async (name) => run(`RELEASE SAVEPOINT ${name}`),
+  } satisfies Transaction & SqlQueryable;
+}
+
+/** Whose turn it is to write, first come first served; lets the event loop run between turns. */
+class Turn {
+  private tail: Promise<void> = Promise.resolve();
+  private breathedAt = performance.now();
+
+  async take(): Promise<() => void> {
+    let release = (): void => undefined;
+    const before = this.tail;
+    this.tail = new Promise((resolve) => (release = resolve));
+    await before;
+    await this.breathe();
+    return release;
+  }
+
+  async breathe(): Promise<void> {
+    if (performance.now() - this.breathedAt < yieldAfterMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.breathedAt = performance.now();
+  }
+}
+
+interface Prepared {
+  statement: Database.Statement<unknown[]>;
+  columnNames: string[];
+  declared: (ColumnType | null)[];
+}
+
+/** A better-sqlite3 handle with the statement cache it lacks. Never waits for a lock: busy is retried outside. */
+class Connection {
+  readonly database: Database.Database;
+  private readonly prepared = new Map<string, Prepared>();
+
+  constructor(path: string) {
+    this.database = new Database(path, { timeout: 0 });
+    this.database.defaultSafeIntegers(true);
+  }
+
+  isReadOnly(sql: string): boolean {
+    return (
+      caught(() => this.prepare(sql).statement.readonly) &&
+      !/^\s*(begin|commit|rollback|savepoint|release)/i.test(sql)
+    );
+  }
+
+  query({ sql, args, argTypes }: SqlQuery): SqlResultSet {
+    const { statement, columnNames, declared } = this.prepare(sql);
+    const values = args.map((arg, index) => toSqlite(arg, argTypes[index]));
+    if (!statement.reader) {
+      statement.run(...values);
+      return { columnNames: [], columnTypes: [], rows: [] };
+    }
+    const rows = statement.all(...values) as unknown[][];
+    const columnTypes = declared.map((type, column) => type ?? inferType(rows, column));
+    return { columnNames, columnTypes, rows: rows.map((row) => row.map(fromSqlite)) };
+  }
+
+  execute({ sql, args, argTypes }: SqlQuery): number {
+    const { statement } = this.prepare(sql);
+    return statement.run(...args.map((arg, index) => toSqlite(arg, argTypes[index]))).changes;
+  }
+
+  private prepare(sql: string): Prepared {
+    const known = this.prepared.get(sql);
+    if (known) return known;
+    const statement = this.database.prepare<unknown[]>(sql);
+    if (statement.reader) statement.raw();
+    const columns = statement.reader ? statement.columns() : [];
+    const prepared: Prepared = {
+      statement,
+      columnNames: columns.map((column) => column.name),
+      declared: columns.map((column) => typeOfDeclared(column.type)),
+    };
+    if (this.prepared.size >= statementsMax) {
+      this.prepared.delete(must(this.prepared.keys().next().value, "a full cache has a first entry"));
+    }
+    this.prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function typeOfDeclared(declared: string | null): ColumnType | null {
+  switch (declared?.toUpperCase()) {
+    case "INTEGER":
+    case "INT":
+      return ColumnTypeEnum.Int32;
+    case "BIGINT":
+      return ColumnTypeEnum.Int64;
+    case "TEXT":
+      return ColumnTypeEnum.Text;
+    case "REAL":
+      return ColumnTypeEnum.Double;
+    case "DATETIME":
+      return ColumnTypeEnum.DateTime;
+    case "BOOLEAN":
+      return ColumnTypeEnum.Boolean;
+    default:
+      return null;
+  }
+}
+
+/** Computed columns have no declared type: the first value that isn't null tells. */
+function inferType(rows: unknown[][], column: number): ColumnType {
+  const value = rows.find((row) => row[column] !== null)?.[column];
+  switch (typeof value) {
+    case "bigint":
+      return ColumnTypeEnum.Int64;
+    case "number":
+      return ColumnTypeEnum.Double;
+    case "string":
+      return ColumnTypeEnum.Text;
+    default:
+      return value instanceof Uint8Array ? ColumnTypeEnum.Bytes : ColumnTypeEnum.Int32;
+  }
+}
+
+function fromSqlite(value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+}
+
+function toSqlite(arg: unknown, type: ArgType | undefined): unknown {
+  if (typeof arg === "boolean") return arg ? 1n : 0n;
+  // better-sqlite3 binds every JavaScript number as a float.
+  if (typeof arg === "number") return Number.isSafeInteger(arg) ? BigInt(arg) : arg;
+  if (typeof arg !== "string") return arg;
+  switch (type?.scalarType) {
+    case "int":
+    case "bigint":
+      return BigInt(arg);
+    case "float":
+    case "decimal":
+      return Number.parseFloat(arg);
+    default:
+      return arg;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_BUSY");
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+function caught<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asAdapterError(error);
+  }
+}
+
+/** The driver's error in the words Prisma expects; ours and Prisma's own pass unchanged. */
+function asAdapterError(error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  const original = { originalCode: error.code, originalMessage: error.message };
+  if (error.code === "SQLITE_CONSTRAINT_UNIQUE" || error.code === "SQLITE_CONSTRAINT_PRIMARYKEY") {
+    const fields = /constraint failed: (.*)/
+      .exec(error.message)?.[1]
+      ?.split(", ")
+      .map((field) => field.slice(field.lastIndexOf(".") + 1));
+    return new DriverAdapterError({
+      ...original,
+      kind: "UniqueConstraintViolation",
+      ...(fields ? { constraint: { fields } } : {}),
+    });
+  }
+  if (error.code.startsWith("SQLITE_BUSY"))
+    return new DriverAdapterError({ ...original, kind: "SocketTimeout" });
+  return new DriverAdapterError({ ...original, kind: "sqlite", extendedCode: 1, message: error.message });
+}

@@ -1,0 +1,77 @@
+/**
+ * The hot path: claim instances, read what waits for them, write all that their steps caused. Every call takes a batch
+ * and costs a fixed number of statements, however many instances are in it.
+ */
+import type {
+  DeadLetterRow,
+  DedupeRow,
+  InstanceRow,
+  LabelRow,
+  LogRow,
+  MessageRow,
+  QueuedMessage,
+  SnapshotRow,
+  TimerRow,
+} from "./instances";
+
+/** All that a batch of steps changes. */
+export interface StepWrites {
+  /** New instances, and tombstones re-created. */
+  created: InstanceRow[];
+  labels: LabelRow[];
+  /** Existing instances after their steps. */
+  stepped: InstanceRow[];
+  /** Active states of instances whose configuration changed (created ones too): replaces what is there. */
+  configurations: { instanceId: string; states: string[] }[];
+  log: LogRow[];
+  snapshots: SnapshotRow[];
+  /** Joins the end of each mailbox in this order. */
+  enqueued: MessageRow[];
+  consumed: Pick<QueuedMessage, "instanceId" | "enqueuedTx" | "enqueuedN">[];
+  deadLetters: DeadLetterRow[];
+  /** New answers, and answers of messages that had waited. */
+  dedupe: DedupeRow[];
+  armed: TimerRow[];
+  cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
+  /** Instances that ended or were deleted: their mailbox and timers go. */
+  emptied: string[];
+}
+
+export const noWrites = (): StepWrites => ({
+  created: [],
+  labels: [],
+  stepped: [],
+  configurations: [],
+  log: [],
+  snapshots: [],
+  enqueued: [],
+  consumed: [],
+  deadLetters: [],
+  dedupe: [],
+  armed: [],
+  cancelled: [],
+  emptied: [],
+});
+
+export interface StepTransaction {
+  /**
+   * The rows of those ids that exist, tombstones included, by id, locked to the transaction's end: until then this
+   * transaction alone steps them (I1). `skipBusy` leaves out the ones that another transaction holds; else it waits.
+   */
+  lockInstances(instanceIds: readonly string[], options?: { skipBusy?: boolean }): Promise<InstanceRow[]>;
+  /** Messages waiting for them, per instance in mailbox order, at most `limitEach`. Call it after lockInstances. */
+  readMailboxes(instanceIds: readonly string[], limitEach: number): Promise<QueuedMessage[]>;
+  /** The stored answers among these (scope, key) pairs. Call it after the row lock that guards the scope. */
+  findAnswers(keys: readonly Pick<DedupeRow, "scope" | "key">[]): Promise<DedupeRow[]>;
+  /** Which of these ids name a live, running instance. Takes no lock. */
+  incarnationsOf(
+    instanceIds: readonly string[],
+  ): Promise<Pick<InstanceRow, "id" | "incarnation" | "status" | "deletedAt">[]>;
+  /**
+   * Claims (scope, key) for a call that has no row to lock yet. Null: it is ours, and `row` is stored; else the row that
+   * was there first (a call with the same key under way is waited for).
+   */
+  claimAnswer(row: DedupeRow): Promise<DedupeRow | null>;
+  /** Writes it all (I2). A taken (instance, seq) is an error. Log entries appear in the feed of changes. */
+  writeSteps(writes: StepWrites): Promise<void>;
+}

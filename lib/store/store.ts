@@ -1,0 +1,63 @@
+/**
+ * What is remembered, as an interface: the runtime decides what one transaction holds, the store runs it.
+ *
+ * Holds: what a call outside a transaction reads is committed; what a transaction wrote is visible after it resolved and
+ *        never before. Every implementation passes the one contract suite (sql/store-contract.test.ts).
+ */
+import type { ChartReads, ChartWrites } from "./charts";
+import type { InstanceReads } from "./instances";
+import type { LockReads, LockTransaction } from "./locks";
+import type { StepTransaction } from "./steps";
+
+export interface Store extends ChartReads, InstanceReads, LockReads {
+  readonly database: "sqlite" | "postgresql";
+  /**
+   * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
+   * what it returns is the last run's. Never call the store itself inside it.
+   */
+  transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** The database's clock, ms since the epoch, for showing and for choosing candidates: it decides nothing (I10). */
+  now(): Promise<number>;
+  /**
+   * Committed changes after `position`, in an order in which nothing committed later is ever inserted before. Null: none,
+   * and the position from which to follow. `resync`: the position is none of this store's.
+   */
+  changesSince(position: string | null, limit: number): Promise<StoredChanges>;
+  /** Calls `listener` after each transaction of this process that wrote. A hint: other processes' commits give none. */
+  onCommit(listener: () => void): () => void;
+  /** Null when all is well, else what isn't, in one sentence. */
+  trouble(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+export interface StoreTransaction extends ChartWrites, StepTransaction, LockTransaction {
+  /**
+   * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
+   * SQLite: the machine's, inside the write lock, never below an earlier reading.
+   */
+  now(): Promise<number>;
+  /** Who did what, kept with what was done. */
+  writeAudit(entry: AuditRow): Promise<void>;
+}
+
+export interface AuditRow {
+  id: string;
+  at: number;
+  actor: string;
+  /** Verb, e.g. `force-release`. */
+  action: string;
+  target: string;
+  outcome: string;
+  /** JSON. */
+  details: string;
+}
+
+export type StoredChange =
+  | { kind: "instance"; id: string; seq: number; status: string; position: string }
+  | { kind: "lock"; key: string; fence: number; position: string }
+  | { kind: "chart"; id: string; revision: number; position: string };
+export interface StoredChanges {
+  changes: StoredChange[];
+  position: string;
+  resync: boolean;
+}
