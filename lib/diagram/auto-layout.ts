@@ -212,7 +212,10 @@ function fromElk(scene: Scene, graph: ElkNode, measure: Measure, direction: Layo
   return completeRoutes(scene, layout, measure);
 }
 
-/** Regions tile their parallel edge to edge (ELK leaves them ragged); its history circles go into the header. */
+/**
+ * Regions tile their parallel edge to edge (ELK leaves them ragged); its history circles go into the header. Writes into
+ * `layout.states`, never into the boxes it holds.
+ */
 export function finishParallels(scene: Scene, layout: Layout, measure: Measure): void {
   for (const box of scene.boxes) {
     const own = layout.states[box.id];
@@ -224,11 +227,16 @@ export function finishParallels(scene: Scene, layout: Layout, measure: Measure):
       pseudoX -= w + 6;
       layout.states[child.id] = { x: pseudoX - 70, y: own.y + 3, w, h };
     }
+    const regions = children.flatMap((item) => {
+      const region = item.kind === "region" ? layout.states[item.id] : undefined;
+      return region ? [{ id: item.id, box: { ...region } }] : [];
+    });
     tile(
       own,
       headHeight(box),
-      children.filter((item) => item.kind === "region").flatMap((item) => layout.states[item.id] ?? []),
+      regions.map((region) => region.box),
     );
+    for (const region of regions) layout.states[region.id] = region.box;
   }
 }
 
