@@ -76,8 +76,7 @@ export type Delay = number | string | Placeholder;
 /** A literal text, or `{cel}` to compute it. */
 export type Text = string | { cel: string };
 
-/** A list inside the list is a block of its own (an SCXML `<onentry>`): a failure skips the rest of that inner list only. */
-export type Actions = Action | (Action | Action[])[];
+export type Actions = OneOrMany<Action>;
 export type Action =
   | string
   | { type: string; params?: Value }

@@ -275,7 +275,7 @@ const raised: Shape = { "type!": textOrCel, data: json, delay, id: textOrCel };
 const kindsOfAction: Record<string, Shape> = {
   assign: { "assign!": recordOf(json) },
   raise: { "raise!": shaped(raised) },
-  send: { "send!": shaped({ ...raised, to: textOrCel }) },
+  send: { "send!": shaped({ ...raised, to: textOrCel, idLocation: text }) },
   cancel: { "cancel!": textOrCel },
   emit: { "emit!": shaped({ "type!": textOrCel, data: json }) },
   log: { "log!": json, label: text },
@@ -293,6 +293,7 @@ const kindsOfAction: Record<string, Shape> = {
     }),
   },
   compensate: { "compensate!": bool },
+  block: { "block!": (value, path, v) => actions(value, path, v) },
   type: { "type!": text, params: json },
 };
 const action: Check = orPlaceholder((value, path, v) => {
@@ -306,10 +307,7 @@ const action: Check = orPlaceholder((value, path, v) => {
     `${where(path)} must be an action's name or one of ${Object.keys(kindsOfAction).join(", ")}, found ${kindOf(value)}`,
   );
 });
-/** A list inside the list is a block of its own: a failure in it skips the rest of that inner list only. */
-const actions: Check = oneOrMany((value, path, v) =>
-  (Array.isArray(value) ? list(action) : action)(value, path, v),
-);
+const actions: Check = oneOrMany(action);
 
 const targets: Check = oneOrMany(text);
 const transition: Check = (value, path, v) => {
@@ -333,6 +331,7 @@ const arrow: Check = (value, path, v) => {
 const invokeShape: Shape = {
   "src!": orPlaceholder(text),
   id: name,
+  idLocation: text,
   input: json,
   onDone: transitions,
   onError: transitions,
@@ -359,6 +358,7 @@ const stateShape: Shape = {
   entry: actions,
   exit: actions,
   invoke: oneOrMany(shaped(invokeShape)),
+  data: recordOf(json),
   tags: list(text),
   output: json,
   history: oneOf("shallow", "deep"),

@@ -3,6 +3,8 @@
  */
 export class EvaluationFailure extends Error {
   override name = "EvaluationFailure";
+  /** Of the send that failed, SCXML's _event.sendid of the error event. */
+  sendid?: string;
   constructor(
     /** Stable kebab-case name, e.g. `no-such-key`. */
     readonly code: string,

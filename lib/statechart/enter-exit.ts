@@ -1,0 +1,350 @@
+/**
+ * Leaving and entering states. SCXML: computeExitSet, computeEntrySet, exitStates, enterStates; the transition domain is
+ * XState's (re-entry only when asked for, any least common ancestor) unless settings.scxmlDomain asks for SCXML's.
+ */
+import type { Json } from "@/lib/base/json";
+import { EvaluationFailure } from "./cel/evaluation-failure";
+import {
+  isDescendant,
+  properAncestors,
+  type CompiledState,
+  type CompiledTransition,
+  type EntryPlan,
+  type TransitionPlan,
+} from "./machine";
+import { activeLeaves, byOrder, isInFinalState, type Run } from "./run";
+
+/** Active states that `transition` leaves, innermost last. */
+export function exitSet(run: Run, transition: CompiledTransition): CompiledState[] {
+  if (transition.targets === null) return [];
+  const { domain } = planOf(run, transition);
+  return run.config.filter((state) => domain === null || isDescendant(state, domain));
+}
+
+/** SCXML: microstep. Exit, transition content, entry. */
+export function takeTransitions(run: Run, transitions: readonly CompiledTransition[]): void {
+  const plans = transitions.map((one) => (one.targets === null ? null : planOf(run, one)));
+  exitStates(run, plans);
+  for (const transition of transitions) run.runBlock(transition.actions);
+  const [only] = plans;
+  if (plans.length === 1) {
+    if (only !== null && only !== undefined) enterStates(run, only.entry);
+  } else enterStates(run, merge(plans));
+}
+
+/** The machine's first configuration. */
+export function enterInitial(run: Run): void {
+  const planner = new Planner(run);
+  planner.add(run.machine.root);
+  planner.addDescendants(run.machine.root);
+  enterStates(run, planner.plan());
+}
+
+/** After the end: exit actions of everything that is active; the configuration stays as it was. */
+export function exitInterpreter(run: Run): void {
+  for (const state of run.config.toReversed()) {
+    run.runBlock(state.exit);
+    endInvocations(run, state);
+  }
+}
+
+function exitStates(run: Run, plans: readonly (TransitionPlan | null)[]): void {
+  const leaving = run.config.filter((state) =>
+    plans.some((plan) => plan !== null && (plan.domain === null || isDescendant(state, plan.domain))),
+  );
+  if (leaving.length === 0) return;
+  for (const state of leaving) {
+    for (const history of state.historyStates) {
+      const names =
+        history.history === "deep"
+          ? activeLeaves(run, state).map(({ name }) => name)
+          : state.children.filter((child) => run.isActive(child)).map(({ name }) => name);
+      run.history = { ...run.history, [history.name]: names };
+    }
+  }
+  for (const state of leaving.reverse()) {
+    run.runBlock(state.exit);
+    endInvocations(run, state);
+    run.toInvoke.delete(state);
+    const generation = run.generations[state.name] ?? 0;
+    for (const timer of state.timers) run.disarm(timerId(state, timer.key, generation));
+    run.remove(state);
+  }
+}
+
+function endInvocations(run: Run, state: CompiledState): void {
+  for (const invoke of state.invokes) {
+    if (run.invocations[invoke.id]?.state === state.name) run.endInvocation(invoke.id, true);
+  }
+}
+
+function enterStates(run: Run, plan: EntryPlan): void {
+  for (const state of plan.states) {
+    run.add(state);
+    if (state.timers.length > 0 || state.invokes.length > 0) {
+      run.generations = { ...run.generations, [state.name]: (run.generations[state.name] ?? 0) + 1 };
+    }
+    if (state.invokes.length > 0) run.toInvoke.add(state);
+    if (state.data.length > 0) bindLate(run, state);
+    run.runBlock(state.entry);
+    armTimers(run, state);
+    if (state.initial !== null && plan.byDefault.has(state)) run.runBlock(state.initial.actions);
+    for (const history of plan.historyDefaults.get(state) ?? []) {
+      if (history.initial !== null) run.runBlock(history.initial.actions);
+    }
+    if (state.type === "final") reachFinal(run, state);
+  }
+}
+
+/** SCXML binding="late": data get their value when their state is first entered. */
+function bindLate(run: Run, state: CompiledState): void {
+  for (const [root, value] of state.data) {
+    if (!run.unbound.includes(root)) continue;
+    run.unbound = run.unbound.filter((one) => one !== root);
+    try {
+      run.assign(root, value(run), true);
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      run.fail(error, state.name, `data/${root}`);
+    }
+  }
+}
+
+function armTimers(run: Run, state: CompiledState): void {
+  const generation = run.generations[state.name] ?? 0;
+  for (const timer of state.timers) {
+    try {
+      const delayMs = timer.delay(run);
+      if (delayMs === null) continue;
+      run.arm(timerId(state, timer.key, generation), {
+        dueAt: run.at + delayMs,
+        kind: "after",
+        state: state.name,
+        generation,
+        after: timer.key,
+      });
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      run.fail(error, state.name, `after/${timer.key}`);
+    }
+  }
+}
+
+export const timerId = (state: CompiledState, key: string, generation: number): string =>
+  `${state.name}#after/${key}@${generation}`;
+
+function reachFinal(run: Run, state: CompiledState): void {
+  const { parent } = state;
+  let output: Json | undefined;
+  if (state.output !== null) {
+    try {
+      output = state.output(run);
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      run.fail(error, state.name, "output");
+    }
+  }
+  if (parent === null) return complete(run, output);
+  if (parent.parent === null && parent.type === "compound") return complete(run, output);
+  if (parent.type === "compound") raiseDone(run, parent, output);
+  // Done cascades to every parallel ancestor that is complete by it (XState).
+  let at = parent.type === "parallel" ? parent : parent.parent;
+  while (at?.type === "parallel" && isInFinalState(run, at)) {
+    if (at.parent === null) return complete(run, undefined);
+    raiseDone(run, at, undefined);
+    at = at.parent;
+  }
+}
+
+function raiseDone(run: Run, state: CompiledState, output: Json | undefined): void {
+  run.queue.push({
+    type: `done.state.${state.name}`,
+    ...(output === undefined ? {} : { data: output }),
+    from: "platform",
+    id: run.nextId(),
+  });
+}
+
+/** The end: the root's output, evaluated with the final state's as `event.output`, replaces it. */
+function complete(run: Run, output: Json | undefined): void {
+  run.completed = true;
+  run.output = output;
+  const { root } = run.machine;
+  if (root.output === null) return;
+  const outer = run.event;
+  run.event = {
+    type: `done.state.${root.name}`,
+    ...(output === undefined ? {} : { data: output }),
+    from: "platform",
+    id: run.nextId(),
+  };
+  try {
+    run.output = root.output(run);
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure)) throw error;
+    run.fail(error, root.name, "output");
+  } finally {
+    run.event = outer;
+  }
+}
+
+// ---- plans
+
+function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
+  if (transition.plan !== null) return transition.plan;
+  const planner = new Planner(run);
+  const plan = planner.transition(transition);
+  // What depends on history is computed anew each time.
+  if (!planner.usedHistory) transition.plan = plan;
+  return plan;
+}
+
+function merge(plans: readonly (TransitionPlan | null)[]): EntryPlan {
+  const states = new Set<CompiledState>();
+  const byDefault = new Set<CompiledState>();
+  const historyDefaults = new Map<CompiledState, readonly CompiledState[]>();
+  for (const plan of plans) {
+    if (plan === null) continue;
+    for (const state of plan.entry.states) states.add(state);
+    for (const state of plan.entry.byDefault) byDefault.add(state);
+    for (const [parent, histories] of plan.entry.historyDefaults) historyDefaults.set(parent, histories);
+  }
+  return { states: [...states].sort(byOrder), byDefault, historyDefaults };
+}
+
+class Planner {
+  usedHistory = false;
+  private readonly states = new Set<CompiledState>();
+  private readonly byDefault = new Set<CompiledState>();
+  private readonly historyDefaults = new Map<CompiledState, CompiledState[]>();
+
+  constructor(private readonly run: Run) {}
+
+  plan(): EntryPlan {
+    return {
+      states: [...this.states].sort(byOrder),
+      byDefault: this.byDefault,
+      historyDefaults: this.historyDefaults,
+    };
+  }
+
+  transition(transition: CompiledTransition): TransitionPlan {
+    const { source, reenter } = transition;
+    const targets = transition.targets ?? [];
+    const effective = targets.flatMap((target) => this.effectiveTargets(target));
+    const domain = this.domainOf(transition, effective);
+    for (const target of targets) {
+      // Its own source is entered only when it has been left.
+      if (target.type !== "history" && (target !== source || source !== domain || reenter)) this.add(target);
+      this.addDescendants(target);
+    }
+    for (const target of effective) this.addAncestors(target, domain);
+    return { domain, entry: this.plan() };
+  }
+
+  add(state: CompiledState): void {
+    this.states.add(state);
+  }
+
+  /** SCXML: getTransitionDomain. Null: the root is left too. */
+  private domainOf(transition: CompiledTransition, targets: readonly CompiledState[]): CompiledState | null {
+    const { source, reenter } = transition;
+    const { root, settings } = this.run.machine;
+    if (!reenter && targets.every((target) => target === source || isDescendant(target, source)))
+      return source;
+    const all = [...targets, source];
+    const [head] = all;
+    if (head !== undefined) {
+      for (const ancestor of properAncestors(head)) {
+        // SCXML: findLCCA looks at compound states only.
+        if (settings.scxmlDomain && ancestor.type === "parallel" && ancestor.parent !== null) continue;
+        if (all.every((state) => isDescendant(state, ancestor))) return ancestor;
+      }
+    }
+    return reenter ? null : root;
+  }
+
+  private effectiveTargets(target: CompiledState): CompiledState[] {
+    if (target.type !== "history") return [target];
+    this.usedHistory = true;
+    const recorded = this.recorded(target);
+    if (recorded !== null) return recorded;
+    return this.historyDefault(target).flatMap((one) => this.effectiveTargets(one));
+  }
+
+  private recorded(history: CompiledState): CompiledState[] | null {
+    const names = this.run.history[history.name];
+    if (names === undefined) return null;
+    return names.flatMap((name) => this.run.machine.states.get(name) ?? []);
+  }
+
+  /** An absent default is the parent's initial, or all regions of a parallel. */
+  private historyDefault(history: CompiledState): readonly CompiledState[] {
+    const { parent } = history;
+    if (history.initial !== null) return history.initial.targets;
+    if (parent?.initial) return parent.initial.targets;
+    return parent?.children.filter((child) => child.type !== "history") ?? [];
+  }
+
+  /** SCXML: addDescendantStatesToEnter, without the state itself. */
+  addDescendants(state: CompiledState): void {
+    switch (state.type) {
+      case "history": {
+        this.usedHistory = true;
+        const recorded = this.recorded(state);
+        const targets = recorded ?? this.historyDefault(state);
+        const { parent } = state;
+        if (recorded === null && parent !== null) {
+          const isParentInitial = state.initial === null && parent.initial !== null;
+          if (isParentInitial) this.byDefault.add(parent);
+          else this.historyDefaults.set(parent, [...(this.historyDefaults.get(parent) ?? []), state]);
+        }
+        for (const target of targets) this.enter(target);
+        for (const target of targets) this.addAncestors(target, parent);
+        return;
+      }
+      case "compound": {
+        this.byDefault.add(state);
+        const targets = state.initial?.targets ?? [];
+        for (const target of targets) this.enter(target);
+        for (const target of targets) this.addAncestors(target, state);
+        return;
+      }
+      case "parallel":
+        this.addRegions(state);
+        return;
+      case "atomic":
+      case "final":
+        return;
+    }
+  }
+
+  private enter(state: CompiledState): void {
+    if (state.type !== "history") this.add(state);
+    this.addDescendants(state);
+  }
+
+  /** SCXML: addAncestorStatesToEnter. `domain` stays active; when it is parallel, its left regions are entered anew. */
+  private addAncestors(state: CompiledState, domain: CompiledState | null): void {
+    for (const ancestor of properAncestors(state)) {
+      if (ancestor === domain) {
+        if (ancestor.type === "parallel") this.addRegions(ancestor);
+        return;
+      }
+      this.add(ancestor);
+      if (ancestor.type === "parallel") this.addRegions(ancestor);
+    }
+  }
+
+  private addRegions(parallel: CompiledState): void {
+    for (const region of parallel.children) {
+      if (region.type === "history" || this.hasEntered(region)) continue;
+      this.enter(region);
+    }
+  }
+
+  private hasEntered(region: CompiledState): boolean {
+    for (const state of this.states) if (state === region || isDescendant(state, region)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What expressions see of a running machine: `context`, `event`, `input`, and SCXML's system variables.
+ */
+import type { Json, JsonObject } from "@/lib/base/json";
+import { toCel, type CelValue } from "./cel/view";
+import type { Execution, ExecutionScope, MachineEvent } from "./execution";
+
+export class MachineScope implements ExecutionScope {
+  params: unknown = undefined;
+  private seen: MachineEvent | null = null;
+  private views: { event: JsonObject; scxml: JsonObject } | null = null;
+
+  constructor(readonly execution: Execution) {}
+
+  get context(): CelValue {
+    return toCel(this.execution.context);
+  }
+  get event(): CelValue {
+    return toCel(this.eventViews()?.event ?? null);
+  }
+  get input(): CelValue {
+    return toCel(this.execution.session.input);
+  }
+  get _event(): CelValue {
+    return toCel(this.eventViews()?.scxml ?? null);
+  }
+  get _sessionid(): CelValue {
+    return this.execution.session.id;
+  }
+  get _name(): CelValue {
+    return this.execution.session.name ?? "";
+  }
+  get _ioprocessors(): CelValue {
+    return toCel(ioProcessors(this.execution.session.id));
+  }
+  isIn(name: string): boolean {
+    return this.execution.isIn(name);
+  }
+
+  private eventViews(): { event: JsonObject; scxml: JsonObject } | null {
+    const { event, at } = this.execution;
+    if (event === null) return null;
+    if (this.seen !== event || this.views === null) {
+      this.seen = event;
+      this.views = { event: nativeEvent(event, at), scxml: scxmlEvent(event) };
+    }
+    return this.views;
+  }
+}
+
+/** `type`, `data`, `at`, `id` and a platform event's `output` win over fields of a map `data`. */
+function nativeEvent(event: MachineEvent, at: number): JsonObject {
+  const data = event.data ?? null;
+  const fields = typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
+  const { output: _hidden, ...visible } = fields;
+  return {
+    ...visible,
+    type: event.type,
+    data,
+    at,
+    id: event.id,
+    ...(isPlatformType(event.type) ? { output: data } : {}),
+  };
+}
+
+const isPlatformType = (type: string): boolean => /^(?:done\.(?:state|invoke)|error)(?:\.|$)/.test(type);
+
+/** SCXML 5.10.1: every field is there, null for none. */
+function scxmlEvent(event: MachineEvent): JsonObject {
+  const orNull = (value: Json | undefined): Json => value ?? null;
+  return {
+    name: event.type,
+    type: event.from,
+    sendid: orNull(event.sendid),
+    origin: orNull(event.origin),
+    origintype: orNull(event.origintype),
+    invokeid: orNull(event.invokeid),
+    data: orNull(event.data),
+  };
+}
+
+export const scxmlProcessor = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor";
+
+function ioProcessors(sessionId: string): JsonObject {
+  const location = `#_scxml_${sessionId}`;
+  return { scxml: { location }, [scxmlProcessor]: { location } };
+}

@@ -1,0 +1,389 @@
+/**
+ * A macrostep while it runs: the only mutable state in the engine. Made from a snapshot, thrown away at a failure, frozen
+ * into the next snapshot at the end; so a step is atomic.
+ *
+ * Holds: records of the snapshot are copied before their first write, never written in place.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Json, JsonObject } from "@/lib/base/json";
+import { EvaluationFailure } from "./cel/evaluation-failure";
+import type { Effect } from "./effect";
+import type { ActionBlock, Execution, ExecutionScope, MachineEvent, SendRequest } from "./execution";
+import { parseLocation, readAt, writeAt } from "./location";
+import {
+  isDescendant,
+  type CompiledInvoke,
+  type CompiledState,
+  type CompiledTransition,
+  type Machine,
+} from "./machine";
+import type { ArmedTimer, EngineError, Snapshot } from "./snapshot";
+import type { StepOptions } from "./step";
+import type { Microstep } from "./trace";
+
+// A hundred thousand actions are tens of milliseconds: nested foreach over large lists ends here, deterministically.
+const actionsMax = 100_000;
+
+/** The step fails as a whole; thrown through the engine, caught by macrostep and start. */
+export class StepFailure extends Error {
+  constructor(
+    readonly engineError: EngineError,
+    /** The instance itself is failed, not only this step. */
+    readonly fatal: boolean,
+  ) {
+    super(engineError.message);
+  }
+}
+
+export class Run implements Execution {
+  context: JsonObject;
+  event: MachineEvent | null = null;
+  reads: [string, Json][] | null = null;
+  readonly session: Snapshot["session"];
+  readonly at: number;
+
+  /** Active states, document order. */
+  config: CompiledState[] = [];
+  private readonly flags: Uint8Array;
+  readonly queue: MachineEvent[] = [];
+  readonly effects: Effect[] = [];
+  history: Record<string, string[]>;
+  generations: Record<string, number>;
+  invocations: Snapshot["invocations"];
+  timers: Record<string, ArmedTimer>;
+  unbound: readonly string[];
+  output: Json | undefined = undefined;
+  completed = false;
+  /** The timer that this step fires: it is gone, not cancelled. */
+  firedTimer: string | null = null;
+  /** Entered and not exited in this macrostep: their invocations start at its end. */
+  readonly toInvoke = new Set<CompiledState>();
+  readonly exited = new Set<string>();
+  readonly entered = new Set<string>();
+  /** Eventless transitions whose guard has failed in this macrostep: one error each. */
+  readonly failedGuards = new Set<CompiledTransition>();
+  moved = false;
+
+  readonly trace: Microstep[] | null;
+  current: Microstep | null = null;
+  private microsteps = 0;
+  private actions = 0;
+  private ids = 0;
+  private block: ActionBlock | null = null;
+  private ownScope: ExecutionScope | null = null;
+  private readonly seq: number;
+
+  constructor(
+    readonly machine: Machine,
+    readonly before: Snapshot,
+    options: StepOptions,
+  ) {
+    this.context = before.context;
+    this.session = before.session;
+    this.at = options.at;
+    this.seq = options.seq;
+    this.history = before.history;
+    this.generations = before.generations;
+    this.invocations = before.invocations;
+    this.timers = before.timers;
+    this.unbound = before.unbound ?? none;
+    this.trace = options.trace === true ? [] : null;
+    this.flags = new Uint8Array(machine.ordered.length);
+    for (const name of before.configuration) this.activate(name);
+    if (before.configuration.length > 1) this.config.sort(byOrder);
+  }
+
+  private activate(name: string): void {
+    const leaf = this.machine.states.get(name);
+    if (leaf === undefined) {
+      throw new LockstepError(
+        "chart-invalid",
+        `the snapshot is in a state "${name}" that this chart does not have: it belongs to another version`,
+        { details: { state: name } },
+      );
+    }
+    const path: CompiledState[] = [];
+    for (let at: CompiledState | null = leaf; at !== null && this.flags[at.order] === 0; at = at.parent) {
+      this.flags[at.order] = 1;
+      path.push(at);
+    }
+    this.config.push(...path.reverse());
+  }
+
+  get scope(): ExecutionScope {
+    return (this.ownScope ??= this.machine.scopeFor(this));
+  }
+
+  isActive(state: CompiledState): boolean {
+    return this.flags[state.order] === 1;
+  }
+
+  isIn(name: string): boolean {
+    const state = this.machine.states.get(name);
+    return state !== undefined && this.isActive(state);
+  }
+
+  add(state: CompiledState): void {
+    this.flags[state.order] = 1;
+    const { config } = this;
+    config.push(state);
+    for (let index = config.length - 1; index > 0; index--) {
+      const previous = config[index - 1] as CompiledState;
+      if (previous.order < state.order) break;
+      config[index] = previous;
+      config[index - 1] = state;
+    }
+    this.moved = true;
+    this.entered.add(state.name);
+    this.current?.entered.push(state.name);
+  }
+
+  remove(state: CompiledState): void {
+    this.flags[state.order] = 0;
+    this.config.splice(this.config.indexOf(state), 1);
+    this.moved = true;
+    this.exited.add(state.name);
+    this.current?.exited.push(state.name);
+  }
+
+  /** Names of the active leaves. */
+  configuration(): string[] {
+    const names: string[] = [];
+    for (const state of this.config) if (isLeaf(state)) names.push(state.name);
+    return names;
+  }
+
+  // ---- bounds and ids
+
+  countMicrostep(): void {
+    const { microstepsMax, errors } = this.machine.settings;
+    if (++this.microsteps > microstepsMax) {
+      throw new StepFailure(
+        {
+          code: "microsteps-exceeded",
+          message: `the step did not come to rest within ${microstepsMax} microsteps: an eventless or raised loop never ends (settings.microstepsMax)`,
+        },
+        errors === "stop",
+      );
+    }
+    this.ids = 0;
+  }
+
+  spend(): void {
+    if (++this.actions > actionsMax) {
+      throw new StepFailure(
+        { code: "actions-exceeded", message: `the step ran more than ${actionsMax} actions` },
+        this.machine.settings.errors === "stop",
+      );
+    }
+  }
+
+  /** Of the input event itself. */
+  get stepId(): string {
+    return String(this.seq);
+  }
+
+  nextId(): string {
+    return `${this.seq}.${this.microsteps}.${++this.ids}`;
+  }
+
+  // ---- what actions do
+
+  runBlock(block: ActionBlock): void {
+    if (block.actions.length === 0) return;
+    const outer = this.block;
+    this.block = block;
+    let index = 0;
+    try {
+      for (const action of block.actions) {
+        action(this);
+        index++;
+      }
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      this.fail(error, block.state, `${block.field}/${index}`);
+    } finally {
+      this.block = outer;
+    }
+  }
+
+  /** Queues error.execution for an expression that failed. */
+  fail(failure: EvaluationFailure, state: string, field: string): void {
+    this.queueError(
+      "error.execution",
+      { code: failure.code, message: failure.message, state, field },
+      failure.sendid,
+    );
+  }
+
+  queueError(type: string, error: EngineError, sendid?: string): void {
+    this.queue.push({
+      type,
+      data: error as unknown as JsonObject,
+      from: "platform",
+      id: this.nextId(),
+      ...(sendid === undefined ? {} : { sendid }),
+    });
+  }
+
+  assign(location: string, value: Json, declares = false): void {
+    const path = parseLocation(location);
+    if (path === null)
+      throw new EvaluationFailure("bad-location", `"${location}" is not a location that can be written`);
+    const [root] = path;
+    if (this.machine.settings.scxmlDomain && !declares && !Object.hasOwn(this.context, root)) {
+      throw new EvaluationFailure("undeclared", `"${root}" is not declared`);
+    }
+    const before = readAt(this.context, path);
+    // An equal primitive changes nothing: an eventless loop that only repeats itself comes to rest.
+    if (before === value && before !== undefined) return;
+    this.context = writeAt(this.context, path, value);
+    this.current?.changes.push({ path: location, ...(before === undefined ? {} : { before }), after: value });
+  }
+
+  raise(event: { type: string; data?: Json; sendid?: string }): void {
+    this.queue.push({ ...event, from: "internal", id: this.nextId() });
+  }
+
+  send(request: SendRequest): void {
+    const { type, data, id, delayMs } = request;
+    const to = this.checkedTarget(request.to);
+    if (delayMs === null) return;
+    const event = { type, ...(data === undefined ? {} : { data }), ...(id === null ? {} : { sendid: id }) };
+    if (to === "#_internal" && delayMs === 0) return this.raise(event);
+    if (to !== null && this.isUnreachable(to)) {
+      return this.queueError(
+        "error.communication",
+        { code: "unreachable", message: `there is no invocation "${to.slice(2)}" to send "${type}" to` },
+        id ?? undefined,
+      );
+    }
+    if (delayMs === 0) {
+      this.effects.push({ type: "send", to, event });
+      return;
+    }
+    this.arm(this.nextId(), {
+      dueAt: this.at + delayMs,
+      kind: "send",
+      event,
+      ...(to === null ? {} : { to }),
+    });
+  }
+
+  /** SCXML C.1: own session's address is no address at all; an unknown form is an error. */
+  private checkedTarget(to: string | null): string | null {
+    if (to === null || to === `#_scxml_${this.session.id}`) return null;
+    if (/^#_.+/.test(to) || /^instance:.+/.test(to)) return to;
+    throw new EvaluationFailure(
+      "bad-target",
+      `"${to}" is not a target: use #_internal, #_parent, #_INVOKEID or instance:ID`,
+    );
+  }
+
+  private isUnreachable(to: string): boolean {
+    if (to === "#_internal" || to === "#_parent" || to.startsWith("#_scxml_") || !to.startsWith("#_"))
+      return false;
+    return !Object.hasOwn(this.invocations, to.slice(2));
+  }
+
+  cancel(id: string): void {
+    for (const [timerId, timer] of Object.entries(this.timers)) {
+      if (timer.kind === "send" && timer.event?.sendid === id) this.disarm(timerId);
+    }
+  }
+
+  arm(id: string, timer: ArmedTimer): void {
+    this.timers = { ...this.timers, [id]: timer };
+  }
+
+  disarm(id: string): void {
+    if (!Object.hasOwn(this.timers, id)) return;
+    const { [id]: _gone, ...rest } = this.timers;
+    this.timers = rest;
+  }
+
+  startInvocation(invoke: CompiledInvoke, generation: number, input: Json): void {
+    const { id, src, state, index } = invoke;
+    this.invocations = { ...this.invocations, [id]: { state: state.name, index, generation, src } };
+    this.effects.push({ type: "invoke.start", id, src, state: state.name, index, generation, input });
+  }
+
+  /** Forgets a running invocation; `cancel` also tells the world to stop it. */
+  endInvocation(id: string, cancel: boolean): void {
+    const running = Object.hasOwn(this.invocations, id) ? this.invocations[id] : undefined;
+    if (running === undefined) return;
+    const { [id]: _gone, ...rest } = this.invocations;
+    this.invocations = rest;
+    if (cancel) this.effects.push({ type: "invoke.cancel", id, generation: running.generation });
+  }
+
+  emit(event: { type: string; data?: Json }): void {
+    this.effects.push({ type: "emit", event });
+  }
+
+  log(value: Json, label?: string): void {
+    this.effects.push({ type: "log", ...(label === undefined ? {} : { label }), value });
+  }
+
+  compensate(): void {
+    this.effects.push({ type: "compensate" });
+  }
+
+  // ---- traces
+
+  note(text: () => string, error?: string): void {
+    if (this.current === null) return;
+    this.current.actions.push({
+      state: this.block?.state ?? "",
+      block: this.block?.kind ?? "transition",
+      text: text(),
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  beginTrace(event: MachineEvent | null): void {
+    if (this.trace === null) return;
+    this.current = {
+      index: this.trace.length + 1,
+      event:
+        event === null
+          ? null
+          : { type: event.type, ...(event.data === undefined ? {} : { data: event.data }) },
+      candidates: [],
+      taken: [],
+      exited: [],
+      entered: [],
+      actions: [],
+      changes: [],
+    };
+    this.trace.push(this.current);
+  }
+
+  /** Takes back a microstep in which nothing was even considered. */
+  dropEmptyTrace(): void {
+    if (this.trace !== null && this.current?.candidates.length === 0) this.trace.pop();
+    this.current = null;
+  }
+}
+
+const none: readonly string[] = [];
+export const byOrder = (a: CompiledState, b: CompiledState): number => a.order - b.order;
+export const isLeaf = (state: CompiledState): boolean => state.type === "atomic" || state.type === "final";
+
+/** All regions below a parallel, or a compound's child, have reached a final state. SCXML: isInFinalState */
+export function isInFinalState(run: Run, state: CompiledState): boolean {
+  switch (state.type) {
+    case "compound":
+      return state.children.some((child) => child.type === "final" && run.isActive(child));
+    case "parallel":
+      return state.children.every((child) => child.type === "history" || isInFinalState(run, child));
+    case "final":
+      return run.isActive(state);
+    default:
+      return false;
+  }
+}
+
+/** Active leaves at or below `state`. */
+export const activeLeaves = (run: Run, state: CompiledState): CompiledState[] =>
+  run.config.filter((one) => isLeaf(one) && (one === state || isDescendant(one, state)));

@@ -1,0 +1,254 @@
+/**
+ * Which transitions an event, or none, enables. SCXML: selectTransitions, selectEventlessTransitions,
+ * removeConflictingTransitions; and XState's reading, in which a parallel's own handlers run only when no region handled
+ * the event (settings.selection).
+ */
+import { EvaluationFailure } from "./cel/evaluation-failure";
+import type { MachineEvent } from "./execution";
+import { isDescendant, type CompiledState, type CompiledTransition } from "./machine";
+import { isLeaf, type Run } from "./run";
+import { exitSet } from "./enter-exit";
+import type { Candidate, Verdict } from "./trace";
+import type { Json } from "@/lib/base/json";
+
+export interface Selection {
+  transitions: readonly CompiledTransition[];
+  /** Some guard failed, was false, some `{}` was chosen: why an event was ignored. */
+  guardError: boolean;
+  guardFalse: boolean;
+}
+
+// Event names come from outside: a sender that invents names must not fill the memory.
+const cachedTypesMax = 500;
+
+export function selectTransitions(run: Run, event: MachineEvent): Selection {
+  const selector = new Selector(run, event);
+  if (event.timer !== undefined) return selector.timer(event.timer);
+  return run.machine.settings.selection === "xstate" ? selector.xstate() : selector.perLeaf(false);
+}
+
+export function selectEventless(run: Run): Selection {
+  return new Selector(run, null).perLeaf(true);
+}
+
+/** Whether `descriptor` matches `type`: exact, `a.*` (also `a` itself), `*`. */
+export function matchesDescriptor(descriptor: string, type: string): boolean {
+  if (descriptor === type || descriptor === "*") return true;
+  if (!descriptor.endsWith(".*")) return false;
+  const prefix = descriptor.slice(0, -2);
+  return type === prefix || (type.startsWith(prefix) && type.charCodeAt(prefix.length) === 46);
+}
+
+interface Judged {
+  verdict: Verdict;
+  reads: [string, Json][];
+  error?: string;
+}
+const passed: Judged = { verdict: "true", reads: [] };
+const refused: Judged = { verdict: "false", reads: [] };
+
+class Selector implements Selection {
+  readonly transitions: CompiledTransition[] = [];
+  guardError = false;
+  guardFalse = false;
+  /** Guards are pure: one evaluation per selection, however many regions meet the transition. */
+  private judged: Map<CompiledTransition, Judged> | null = null;
+
+  constructor(
+    private readonly run: Run,
+    private readonly event: MachineEvent | null,
+  ) {}
+
+  perLeaf(eventless: boolean): this {
+    const { config } = this.run;
+    for (const leaf of config) {
+      if (!isLeaf(leaf)) continue;
+      this.first(leaf, eventless ? leaf.eventless : this.candidates(leaf));
+    }
+    return this.transitions.length > 1 ? this.withoutConflicts() : this;
+  }
+
+  /** XState: transitionNode. A state's own handlers are asked when nothing below it answered. */
+  xstate(): this {
+    this.ask(this.run.machine.root);
+    return this.transitions.length > 1 ? this.withoutConflicts() : this;
+  }
+
+  timer({ state: name, key }: { state: string; key: string }): this {
+    const state = this.run.machine.states.get(name);
+    if (state !== undefined && this.run.isActive(state)) {
+      const leaf = this.run.config.find((one) => isLeaf(one) && (one === state || isDescendant(one, state)));
+      this.first(leaf ?? state, state.timers.find((timer) => timer.key === key)?.transitions ?? []);
+    }
+    return this;
+  }
+
+  private ask(state: CompiledState): boolean {
+    let answered = false;
+    for (const child of state.children) {
+      if (this.run.isActive(child) && this.ask(child)) answered = true;
+    }
+    return (
+      answered ||
+      this.first(
+        state,
+        this.candidates(state).filter((one) => one.source === state),
+      )
+    );
+  }
+
+  /** Takes the first enabled candidate. */
+  private first(leaf: CompiledState, candidates: readonly CompiledTransition[]): boolean {
+    let found = false;
+    for (const transition of candidates) {
+      if (transition.kind === "invoke.onEvent" && !this.isFrom(transition)) continue;
+      if (found) {
+        // Only a trace asks what else there was.
+        this.record(leaf, transition, { verdict: "not-evaluated", reads: [] }, false);
+        continue;
+      }
+      const judged = this.judge(transition);
+      found = judged.verdict === "true";
+      if (found && !this.transitions.includes(transition)) this.transitions.push(transition);
+      if (this.run.current !== null) this.record(leaf, transition, judged, found);
+      else if (found) return true;
+    }
+    return found;
+  }
+
+  private isFrom(transition: CompiledTransition): boolean {
+    const id = transition.invoke?.id;
+    const { event } = this;
+    return event !== null && event.invokeid === id && !/^(?:done|error)\.invoke\./.test(event.type);
+  }
+
+  private judge(transition: CompiledTransition): Judged {
+    if (transition.guard === null) return passed;
+    const known = this.judged?.get(transition);
+    if (known !== undefined) return known;
+    const judged = this.evaluate(transition);
+    (this.judged ??= new Map()).set(transition, judged);
+    return judged;
+  }
+
+  private evaluate(transition: CompiledTransition): Judged {
+    const { run } = this;
+    const { guard } = transition;
+    if (guard === null) return passed;
+    if (guard.placeholder) {
+      this.guardFalse = true;
+      return { verdict: "placeholder", reads: [] };
+    }
+    const reads = run.current === null ? null : [];
+    run.reads = reads;
+    try {
+      if (guard.test(run)) return reads === null ? passed : { verdict: "true", reads };
+      this.guardFalse = true;
+      return reads === null ? refused : { verdict: "false", reads };
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      this.guardError = true;
+      this.reportOnce(transition, error);
+      return { verdict: "error", reads: reads ?? [], error: error.message };
+    } finally {
+      run.reads = null;
+    }
+  }
+
+  private reportOnce(transition: CompiledTransition, error: EvaluationFailure): void {
+    const { run } = this;
+    if (transition.kind === "always") {
+      if (run.failedGuards.has(transition)) return;
+      run.failedGuards.add(transition);
+    }
+    const field = transition.id.slice(transition.id.indexOf("#") + 1);
+    run.fail(error, transition.source.name, `${field}/guard`);
+  }
+
+  private record(
+    leaf: CompiledState,
+    transition: CompiledTransition,
+    judged: Judged,
+    selected: boolean,
+  ): void {
+    const candidate: Candidate = {
+      atomic: leaf.name,
+      transition: transition.id,
+      guard: transition.guardText,
+      verdict: judged.verdict,
+      reads: judged.reads,
+      ...(judged.error === undefined ? {} : { error: judged.error }),
+      selected,
+      ...(transition.forbidden ? { forbidden: true as const } : {}),
+    };
+    this.run.current?.candidates.push(candidate);
+  }
+
+  private candidates(leaf: CompiledState): readonly CompiledTransition[] {
+    const type = this.event?.type ?? "";
+    const cache = leaf.candidateCache;
+    let found = cache.get(type);
+    if (found === undefined) {
+      found = candidatesFor(leaf, type);
+      if (cache.size >= cachedTypesMax) cache.clear();
+      cache.set(type, found);
+    }
+    return found;
+  }
+
+  /** SCXML: removeConflictingTransitions. The transition of a descendant pre-empts; else the first one. */
+  private withoutConflicts(): this {
+    const kept: CompiledTransition[] = [];
+    for (const one of this.transitions) {
+      const exits = exitSet(this.run, one);
+      const preempted: CompiledTransition[] = [];
+      let lost = false;
+      for (const other of kept) {
+        if (!exitSet(this.run, other).some((state) => exits.includes(state))) continue;
+        if (isDescendant(one.source, other.source)) preempted.push(other);
+        else {
+          lost = true;
+          break;
+        }
+      }
+      if (lost) continue;
+      for (const other of preempted) kept.splice(kept.indexOf(other), 1);
+      kept.push(one);
+    }
+    if (kept.length < this.transitions.length) this.deselect(kept);
+    this.transitions.splice(0, this.transitions.length, ...kept);
+    return this;
+  }
+
+  private deselect(kept: readonly CompiledTransition[]): void {
+    const ids = new Set(kept.map((one) => one.id));
+    for (const candidate of this.run.current?.candidates ?? []) {
+      if (candidate.selected && !ids.has(candidate.transition)) candidate.selected = false;
+    }
+  }
+}
+
+/** Handlers for `type` from `leaf` up to the root, in the order they are tried. */
+export function candidatesFor(leaf: CompiledState, type: string): CompiledTransition[] {
+  const found: CompiledTransition[] = [];
+  for (let at: CompiledState | null = leaf; at !== null; at = at.parent) {
+    for (const transition of at.handlers) if (mayMatch(transition, type)) found.push(transition);
+  }
+  return found;
+}
+
+function mayMatch(transition: CompiledTransition, type: string): boolean {
+  switch (transition.kind) {
+    case "on":
+      return matchesDescriptor(transition.descriptor, type);
+    case "onDone":
+    case "invoke.onDone":
+    case "invoke.onError":
+      return transition.descriptor === type;
+    case "invoke.onEvent":
+      return true;
+    case "after":
+    case "always":
+      return false;
+  }
+}

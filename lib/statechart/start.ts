@@ -1,0 +1,58 @@
+/**
+ * A machine's first step: the context's initial values, the initial configuration, then on to rest.
+ */
+import type { Json } from "@/lib/base/json";
+import { EvaluationFailure } from "./cel/evaluation-failure";
+import { enterInitial } from "./enter-exit";
+import { finish, finishFailed } from "./finish";
+import { comeToRest } from "./interpret";
+import type { Machine } from "./machine";
+import { Run, StepFailure } from "./run";
+import type { Snapshot } from "./snapshot";
+import type { StepOptions, StepResult } from "./step";
+
+export function start(
+  machine: Machine,
+  session: { id: string; input?: Json; name?: string },
+  options: StepOptions,
+): StepResult {
+  const name = session.name ?? machine.chart.id;
+  const before: Snapshot = {
+    status: "running",
+    configuration: [],
+    context: {},
+    session: { id: session.id, input: session.input ?? null, ...(name === undefined ? {} : { name }) },
+    history: {},
+    generations: {},
+    invocations: {},
+    timers: {},
+  };
+  const run = new Run(machine, before, options);
+  try {
+    run.countMicrostep();
+    run.beginTrace(null);
+    bindContext(run);
+    enterInitial(run);
+    comeToRest(run);
+    return finish(run, { outcome: "moved" });
+  } catch (error) {
+    // There is no state to go back to: a start that fails is a failed instance.
+    if (error instanceof StepFailure) return finishFailed(run, error, true);
+    throw error;
+  }
+}
+
+/** Computed values see the literal ones, and each other in the order they need. One that fails is null. */
+function bindContext(run: Run): void {
+  const { initialContext, lateRoots } = run.machine;
+  run.context = Object.fromEntries(initialContext.map(([root]) => [root, null]));
+  run.unbound = lateRoots;
+  for (const [root, value] of initialContext) {
+    try {
+      run.context = { ...run.context, [root]: value(run) };
+    } catch (error) {
+      if (!(error instanceof EvaluationFailure)) throw error;
+      run.fail(error, "", `context/${root}`);
+    }
+  }
+}
