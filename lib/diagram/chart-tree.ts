@@ -65,7 +65,7 @@ export function chartTree(chart: Chart): ChartTree {
   const byName = new Map<string, TreeState>();
   const visit = (node: StateNode, key: string, parent: TreeState | null): TreeState => {
     const path = parent ? [...parent.path, key] : [];
-    const wanted = parent ? (node.id ?? path.join(".")) : "";
+    const wanted = node.id ?? path.join(".");
     let name = wanted;
     for (let copy = 2; byName.has(name); copy++) name = `${wanted} (${copy})`;
     const depth = parent ? parent.depth + 1 : 0;
@@ -102,7 +102,7 @@ export function resolveTarget(tree: ChartTree, from: TreeState, target: Target):
   if (typeof target !== "string") return null;
   if (target.startsWith("#")) return resolveName(tree, target.slice(1));
   if (target.startsWith(".")) return descend(from, target.slice(1));
-  return descend(from.parent ?? from, target);
+  return from.parent && descend(from.parent, target);
 }
 
 /** The state that an `initial` of `state`, or the default of a history child of `state`, leads to. */
@@ -116,30 +116,19 @@ export function resolveInside(tree: ChartTree, state: TreeState, target: Target)
 function resolveName(tree: ChartTree, text: string): TreeState | null {
   for (let end = text.length; end > 0; end = text.lastIndexOf(".", end - 1)) {
     const named = tree.byName.get(text.slice(0, end));
-    if (named) return end === text.length ? named : descend(named, text.slice(end + 1));
+    if (named && named.name !== "") return end === text.length ? named : descend(named, text.slice(end + 1));
   }
-  // The root may have an id of its own, though its name is empty.
-  const rootId = tree.root.node.id;
-  if (rootId !== undefined && text === rootId) return tree.root;
-  if (rootId !== undefined && text.startsWith(`${rootId}.`))
-    return descend(tree.root, text.slice(rootId.length + 1));
   return null;
 }
 
+/** Keys may hold dots (then the state has an id), so the longest key that fits is taken first. */
 function descend(from: TreeState, path: string): TreeState | null {
-  let at: TreeState | undefined = from;
-  let rest = path;
-  while (at && rest !== "") {
-    const parent: TreeState = at;
-    // A key may hold a dot when its state has an id: the longest key wins.
-    at = undefined;
-    for (let end = rest.length; end > 0 && !at; end = rest.lastIndexOf(".", end - 1)) {
-      const key = rest.slice(0, end);
-      at = parent.children.find((child) => child.key === key);
-      if (at) rest = rest.slice(end + 1);
-    }
+  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
+    const child = from.children.find((item) => item.key === path.slice(0, end));
+    const found = child && (end === path.length ? child : descend(child, path.slice(end + 1)));
+    if (found) return found;
   }
-  return at ?? null;
+  return null;
 }
 
 /** Targets of an `initial`, or of a history's default. */

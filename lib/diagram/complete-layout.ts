@@ -43,12 +43,17 @@ const gap = 40;
 export function placeMissing(scene: Scene, layout: Layout, measure: Measure): Layout {
   const states: Layout["states"] = { ...layout.states };
   const touched = new Set<string>();
-  // Inside out, so that a new container is as large as its children need when its own place is sought.
-  const missing = scene.boxes.filter((box) => states[box.id] === undefined);
-  const isMissing = new Set(missing.map((box) => box.id));
-  for (const box of missing) {
-    // Its container is missing too: it is placed with that one.
-    if (box.parent !== null && isMissing.has(box.parent)) continue;
+  const isMissing = (box: SceneBox): boolean => states[box.id] === undefined;
+  // A container around placed boxes (a frame that the root needs now) goes where they are.
+  for (const box of [...scene.boxes].reverse()) {
+    const inside = union(box.children.flatMap((id) => states[id] ?? []));
+    if (!isMissing(box) || !inside) continue;
+    const head = headHeight(box);
+    states[box.id] = { x: inside.x - 20, y: inside.y - head - 16, w: inside.w + 40, h: inside.h + head + 36 };
+    touched.add(box.id);
+  }
+  for (const box of scene.boxes) {
+    if (!isMissing(box)) continue;
     const block = blockOf(scene, box, measure);
     const at = freePlace(scene, states, box, block[box.id] ?? { x: 0, y: 0, w: 0, h: 0 });
     for (const [id, own] of Object.entries(block)) {

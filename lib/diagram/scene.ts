@@ -148,7 +148,15 @@ export function buildScene(chart: Chart, options: SceneOptions = {}): Scene {
   else {
     // The canvas itself is the root: its children have no parent box.
     if (tree.root.children.length > 0) {
-      add({ ...plainBox, id: dotOf(""), kind: "initial", parent: null, depth: 0, rows: [], children: [] });
+      add({
+        ...plainBox,
+        id: dotOf(tree.root.name),
+        kind: "initial",
+        parent: null,
+        depth: 0,
+        rows: [],
+        children: [],
+      });
     }
     for (const child of tree.root.children) place(child, null, null);
   }

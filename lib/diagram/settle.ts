@@ -44,7 +44,7 @@ function withoutStrangers(scene: Scene, layout: Layout): Layout {
         home !== undefined && home.children.length > 0 && (scene.box.has(id) || !scene.box.has(home.name))
       );
     }
-    return scene.tree.byName.has(id) && (id !== "" || scene.box.has(""));
+    return scene.tree.byName.has(id) && (id !== scene.tree.root.name || scene.box.has(id));
   });
   const arrows = new Set(scene.arrows.map((arrow) => arrow.id));
   const known = new Set(scene.tree.transitions.map((transition) => transition.id));

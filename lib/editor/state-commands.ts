@@ -401,6 +401,8 @@ export function setKind(document: EditorDocument, command: { state: string; kind
       else if (first) state.node = { ...state.node, initial: first.key };
     }
   } else if (kind === "parallel" && !hasChildren) fill(state, 2);
+  // What was a history may be the only state its parent can start in.
+  if (type !== "history" && state.parent) adopt(state.parent, state);
   const closed = closeDraft(draft);
   return { document: closed.document, select: must(closed.nameOf.get(state), "the state stays") };
 }
