@@ -1,0 +1,34 @@
+/**
+ * One CEL text judged without running it.
+ */
+import type { Environment } from "@marcbachmann/cel-js";
+import { prepare, type CelNode } from "./prepare";
+
+export type CheckedExpression =
+  | { ok: true; type: string }
+  /** `at`: character, from 1. */
+  | { ok: false; syntax: boolean; code: string; message: string; at: number | null };
+
+export function checkExpression(text: string, environment: Environment): CheckedExpression {
+  try {
+    const parsed = environment.parse(text);
+    prepare(parsed.ast as unknown as CelNode, null);
+    const result = parsed.check();
+    return result.valid ? { ok: true, type: result.type ?? "dyn" } : refused(text, result.error, false);
+  } catch (error) {
+    return refused(text, error, true);
+  }
+}
+
+function refused(text: string, error: unknown, syntax: boolean): CheckedExpression {
+  const known = error as { code?: string; summary?: string; message?: string; range?: { start: number } };
+  const at = known.range === undefined ? null : known.range.start + 1;
+  const where = at === null ? "" : `, at character ${at}`;
+  return {
+    ok: false,
+    syntax,
+    code: (known.code ?? "error").replaceAll("_", "-"),
+    message: `${known.summary ?? known.message ?? String(error)}${where} in \`${text}\``,
+    at,
+  };
+}
