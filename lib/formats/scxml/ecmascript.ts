@@ -41,10 +41,9 @@ export function translateEcmaScript(text: string, options: TranslationOptions): 
     if (!/^\s*$/.test(text.slice(node.end).replace(/\/\*[^]*?\*\/|\/\/[^\n]*/g, "")))
       return { kind: "illegal" };
   } catch (error) {
-    // Nesting that exhausts acorn's recursion is legal ECMAScript, only none that people write.
-    return error instanceof RangeError
-      ? { kind: "unsupported", reason: "it is nested too deep" }
-      : { kind: "illegal" };
+    // Nesting that exhausts acorn's stack may be legal ECMAScript, only none that people write.
+    const tooDeep = error instanceof RangeError || /stack space/.test(String(error));
+    return tooDeep ? { kind: "unsupported", reason: "it is nested too deep" } : { kind: "illegal" };
   }
   try {
     const literal = literalOf(node);
@@ -70,6 +69,8 @@ interface Term {
   types: ReadonlySet<ValueType> | "any";
   /** ECMAScript itself may throw here. */
   throws: boolean;
+  /** The value may be NaN, which only arithmetic gives. */
+  nan?: boolean;
 }
 
 type AnyNode = Expression | PrivateIdentifier | Super | Node;
@@ -131,7 +132,15 @@ class Translator {
       );
     const term = this.value(node);
     if (isOnly(term, "bool")) return term;
-    // ECMAScript: every value but these is true (NaN cannot occur in a chart).
+    const throws = term.throws;
+    if (isOnly(term, "number") && term.nan !== undefined) {
+      const number = at(term, level.sum);
+      return term.nan
+        ? { text: `${number} < 0 || ${number} > 0`, level: level.or, types: only("bool"), throws }
+        : { text: `${number} != 0`, level: level.relation, types: only("bool"), throws };
+    }
+    if (term.nan === true) throw new Unsupported("a sum that may be NaN is not translated as a condition");
+    // ECMAScript: every value but these (and NaN, which is no value of a chart) is true.
     return {
       text: `!(${at(term, level.sum)} in [null, false, 0, ''])`,
       level: level.unary,
@@ -219,6 +228,7 @@ class Translator {
         level: level.unary,
         types: only("number"),
         throws: term.throws,
+        nan: term.nan === true,
       };
     }
     throw new Unsupported(`\`${operator}\` is not translated`);
@@ -230,9 +240,14 @@ class Translator {
     const a = this.value(left);
     const b = this.value(right);
     const throws = a.throws || b.throws;
+    // 0/0 and x % 0 are NaN; the rest only passes it on.
+    const divisor = literalOf(right);
+    const divides = operator === "/" || operator === "%";
+    const nan =
+      a.nan === true || b.nan === true || (divides && !(typeof divisor === "number" && divisor !== 0));
     switch (operator) {
       case "+":
-        return this.plus(a, b);
+        return this.plus(a, b, nan);
       case "-":
       case "*":
       case "%": {
@@ -242,6 +257,7 @@ class Translator {
           level: own,
           types: only("number"),
           throws,
+          nan,
         };
       }
       case "/":
@@ -251,6 +267,7 @@ class Translator {
           level: level.product,
           types: only("number"),
           throws,
+          nan,
         };
       case "<":
       case "<=":
@@ -275,8 +292,10 @@ class Translator {
     }
   }
 
-  private plus(a: Term, b: Term): Term {
+  private plus(a: Term, b: Term, nan: boolean): Term {
     const throws = a.throws || b.throws;
+    if (isOnly(a, "other") && isOnly(b, "other"))
+      throw new Unsupported("`+` of lists or objects is text in ECMAScript and not translated");
     if (isOnly(a, "string") || isOnly(b, "string")) {
       // Text + value: ECMAScript converts; string() gives the same for numbers and bools and fails on the rest.
       const [left, right] = [a, b].map((term) =>
@@ -291,7 +310,7 @@ class Translator {
     }
     const number = isOnly(a, "number") && isOnly(b, "number");
     const types = number ? only("number") : only("number", "string", "other");
-    return { text: `${at(a, level.sum)} + ${at(b, level.product)}`, level: level.sum, types, throws };
+    return { text: `${at(a, level.sum)} + ${at(b, level.product)}`, level: level.sum, types, throws, nan };
   }
 
   private logical(operator: string, left: Expression, right: Expression, context: "value" | "bool"): Term {

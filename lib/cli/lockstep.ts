@@ -1,0 +1,54 @@
+/**
+ * The `lockstep` command. Each verb's code is loaded when it is asked for, so that the command starts fast.
+ */
+import { exit, usage, UsageError, type ExitCode } from "./usage";
+
+async function main([verb, ...args]: string[]): Promise<ExitCode> {
+  switch (verb) {
+    case "check":
+      return (await import("./check")).check(args);
+    case "convert":
+      return (await import("./convert")).convert(args);
+    case "run":
+      return (await import("./run")).run(args);
+    case "help":
+    case "--help":
+    case "-h":
+      process.stdout.write(usage);
+      return exit.ok;
+    case undefined:
+      throw new UsageError("Say what to do.");
+    default:
+      throw new UsageError(`There is no "lockstep ${verb}".`);
+  }
+}
+
+/** Node's parseArgs throws errors with these codes for wrong arguments. */
+const isBadArgument = (error: unknown): error is Error =>
+  error instanceof Error && String((error as { code?: unknown }).code).startsWith("ERR_PARSE_ARGS");
+
+// A reader that has seen enough (`| head`) closes the pipe: no error of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(exit.ok);
+  throw error;
+});
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+    // stdin may still be open when a bad line ended the run.
+    process.stdin.unref?.();
+  },
+  (error: unknown) => {
+    if (error instanceof UsageError || isBadArgument(error)) {
+      process.stderr.write(
+        `lockstep: ${error.message}\n${error instanceof UsageError ? "" : "\n"}Try "lockstep help".\n`,
+      );
+      process.exit(exit.usage);
+    }
+    process.stderr.write(
+      `lockstep: a defect of Lockstep, please report it:\n${error instanceof Error ? error.stack : String(error)}\n`,
+    );
+    process.exit(70);
+  },
+);

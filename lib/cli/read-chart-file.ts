@@ -1,0 +1,48 @@
+/**
+ * A file → an imported chart. Files named by `src` inside it are read from its own folder, and from nowhere else.
+ */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { decodeText } from "@/lib/formats/decode-text";
+import { importChart } from "@/lib/formats/import-chart";
+import { importBounds, refuse, type ImportResult } from "@/lib/formats/import-result";
+
+export function readChartFile(path: string): ImportResult {
+  const format = /\.(?:scxml|xml)$/i.test(path) ? "scxml" : "lockstep";
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    return refuse(format, "unreadable", `The file cannot be read: ${reasonOf(error)}.`);
+  }
+  const decoded = decodeText(bytes);
+  if (!decoded.ok)
+    return refuse(format, "bad-encoding", `The text cannot be read: ${decoded.message}.`, decoded.at);
+  return importChart(decoded.text, { fileName: basename(path), load: (src) => load(path, src) });
+}
+
+function load(chartPath: string, src: string): string | null {
+  try {
+    const folder = realpathSync(dirname(resolve(chartPath)));
+    const path = src.startsWith("file:///") ? fileURLToPath(src) : resolve(folder, src.replace(/^file:/, ""));
+    // A chart from a stranger must not read the rest of the disk.
+    const real = realpathSync(path);
+    if (!real.startsWith(folder + sep) || statSync(real).size > importBounds.charsMax) return null;
+    const decoded = decodeText(readFileSync(real));
+    return decoded.ok ? decoded.text : null;
+  } catch {
+    return null;
+  }
+}
+
+/** An I/O error in words, without the path (the caller names the file). */
+export function reasonOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "EISDIR") return "it is a directory";
+  if (code === "ENOTDIR") return "a part of its path is not a directory";
+  if (code === "ENOSPC") return "the disk is full";
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,130 @@
+/**
+ * `lockstep run FILE`: plays a chart in memory on a virtual clock and prints a line after the start, per input line, and
+ * for --drain. With --json stdout holds only those lines; everything else goes to stderr.
+ */
+import { createReadStream, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import type { Json } from "@/lib/base/json";
+import { parseJson } from "@/lib/formats/json/parse-json";
+import { LockstepError } from "@/lib/base/errors";
+import { compile } from "@/lib/statechart/compile";
+import type { Machine } from "@/lib/statechart/machine";
+import type { Diagnostic } from "@/lib/statechart/diagnostic";
+import { parseInputLine } from "./input-line";
+import { diagnosticLine } from "./print-diagnostics";
+import { readChartFile, reasonOf } from "./read-chart-file";
+import { Session, type SessionLine } from "./session";
+import { delayMs, parseStubs, type Stubs } from "./stubs";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+const drainUntilDefaultMs = 60_000;
+
+export async function run(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      events: { type: "string" },
+      json: { type: "boolean", default: false },
+      trace: { type: "boolean", default: false },
+      drain: { type: "boolean", default: false },
+      until: { type: "string" },
+      stubs: { type: "string" },
+    },
+  });
+  const [file] = positionals;
+  if (file === undefined || positionals.length > 1) throw new UsageError("run needs exactly one FILE.");
+  const untilMs = values.until === undefined ? drainUntilDefaultMs : delayMs(values.until);
+  if (untilMs === null)
+    throw new UsageError(`--until ${values.until} is no duration: use ms or "60s", "1h30m".`);
+  const stubs = values.stubs === undefined ? undefined : readStubs(values.stubs);
+
+  const loaded = loadMachine(file);
+  if (loaded === null) return exit.chart;
+  const session = new Session(loaded.machine, {
+    trace: values.trace,
+    ...(loaded.name === null ? {} : { name: loaded.name }),
+    ...(stubs === undefined ? {} : { stubs }),
+  });
+  const print = (line: SessionLine): Promise<void> =>
+    writeLine(values.json ? JSON.stringify(line) : inWords(line));
+  await print(session.start());
+  if (values.events !== undefined) await play(session, values.events, print);
+  if (values.drain) await print(session.drain(untilMs));
+  return exit.ok;
+}
+
+async function play(
+  session: Session,
+  events: string,
+  print: (line: SessionLine) => Promise<void>,
+): Promise<void> {
+  const input = events === "-" ? process.stdin : createReadStream(events);
+  const failed = new Promise<never>((_, reject) => {
+    input.on("error", (error: Error) =>
+      reject(new UsageError(`${events} cannot be read: ${reasonOf(error)}.`)),
+    );
+  });
+  const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
+  for (let number = 1; ; number++) {
+    const next = await Promise.race([lines.next(), failed]);
+    if (next.done === true) return;
+    const text = number === 1 ? next.value.replace(/^\uFEFF/, "") : next.value;
+    if (text.trim() === "") continue;
+    const line = parseInputLine(text);
+    if ("problem" in line)
+      throw new UsageError(
+        `Line ${number} of ${events === "-" ? "the input" : events} is no input line: ${line.problem}.`,
+      );
+    await print("advanceMs" in line ? session.advance(line.advanceMs) : session.send(line.type, line.data));
+  }
+}
+
+/** Null, with the reasons on stderr, when the chart cannot be run. */
+function loadMachine(file: string): { machine: Machine; name: string | null } | null {
+  const result = readChartFile(file);
+  const complain = (diagnostics: Diagnostic[]): null => {
+    for (const one of diagnostics) process.stderr.write(`${diagnosticLine(file, one, result.positions)}\n`);
+    process.stderr.write(`${file} cannot be run.\n`);
+    return null;
+  };
+  if (result.chart === null) return complain(result.diagnostics);
+  try {
+    return { machine: compile(result.chart), name: result.name };
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    const found = error.details.diagnostics;
+    process.stderr.write(`${file}: ${error.message}\n`);
+    return complain(Array.isArray(found) ? (found as unknown as Diagnostic[]) : []);
+  }
+}
+
+function readStubs(file: string): Stubs {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok)
+    throw new UsageError(`${file}:${parsed.at.line}:${parsed.at.column}: not JSON: ${parsed.message}.`);
+  const stubs = parseStubs(parsed.value);
+  if ("problem" in stubs) throw new UsageError(`${file}: ${stubs.problem}.`);
+  return stubs;
+}
+
+function inWords(line: SessionLine): string {
+  const { seq, event, outcome, reason, status, configuration, context, log, emitted, output, error } = line;
+  const shown = (value: Json): string => JSON.stringify(value);
+  return [
+    `#${seq} ${event ?? "·"}  ${outcome}${reason === undefined ? "" : ` (${reason})`} → ${status}: ${configuration.join(", ") || "nothing"}`,
+    `   context ${shown(context)}`,
+    ...log.map(({ label, value }) => `   log ${label === undefined ? "" : `${label}: `}${shown(value)}`),
+    ...emitted.map(({ type, data }) => `   emit ${type}${data === undefined ? "" : ` ${shown(data)}`}`),
+    ...(output === undefined ? [] : [`   output ${shown(output)}`]),
+    ...(error === undefined ? [] : [`   error ${error.code}: ${error.message}`]),
+  ].join("\n");
+}

@@ -1,0 +1,33 @@
+/**
+ * The command's own words, and its exit codes.
+ */
+export const exit = {
+  ok: 0,
+  /** The chart (or one of the files) is wrong. */
+  chart: 1,
+  /** The call is wrong: arguments, an input line, an unsupported format. */
+  usage: 2,
+} as const;
+export type ExitCode = (typeof exit)[keyof typeof exit];
+
+/** Wrong use of the command; main prints the message and exits with `exit.usage`. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export const usage = `lockstep: durable statecharts, from the command line
+
+  lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
+      --json                           one JSON line per file
+  lockstep convert IN OUT              by extension: OUT is a lockstep .json
+  lockstep run FILE                    run a chart in memory on a virtual clock
+      --events FILE|-                  JSON lines: {"type":"pay","data":{…}} or {"advance":"30s"}
+      --json                           one JSON line after the start, per input line, and for --drain
+      --trace                          with the microsteps
+      --drain                          at the end, advance until nothing is pending …
+      --until 60s                      … or this much virtual time since the start has passed
+      --stubs FILE                     {"src or invoke id": [{"after": "1s", "output": …} …]}
+
+Reads lockstep JSON, XState and Stately JSON, and SCXML. Exit codes: 0 done, 1 the chart cannot be loaded or has errors,
+2 wrong use or a bad input line.
+`;
