@@ -1,0 +1,86 @@
+/**
+ * A log entry in words: what its list row, the scrubber and Why say about it.
+ */
+import {
+  ArrowRight,
+  CircleSlash,
+  CircleX,
+  Lock,
+  Play,
+  Timer,
+  Trash,
+  User,
+  Zap,
+  type LucideIcon,
+} from "lucide-react";
+import { shortStateName } from "@/components/instances/state-name";
+import type { LogEntry } from "@/lib/contract/instances";
+
+const reasons: Record<string, string> = {
+  "guard-error": "a guard failed",
+  "guards-false": "guards false",
+  forbidden: "forbidden here",
+  "no-handler": "no handler",
+  "nothing-due": "nothing due",
+  "stale-generation": "of an earlier entry",
+  final: "already ended",
+};
+
+/** `guards false`: an ignored event's reason in two words. */
+export const reasonWords = (reason: string | null): string =>
+  reason ? (reasons[reason] ?? reason) : "ignored";
+
+/** The row's second line. */
+export function entryLine(entry: LogEntry): string {
+  if (entry.outcome === "ignored") return reasonWords(entry.reason);
+  if (entry.outcome === "failed") return entry.reason ?? "step failed, state unchanged";
+  if (entry.outcome === "handled") return entry.kind === "control" ? `by ${entry.actor}` : "actions only";
+  const from = innermost(entry.exited, "first");
+  const to = innermost(entry.entered, "last");
+  if (from && to) return `${from} → ${to}`;
+  return to ?? (from ? `left ${from}` : "moved");
+}
+
+/** Exit order is inner states first, entry order inner states last. */
+function innermost(names: readonly string[], end: "first" | "last"): string | undefined {
+  const name = end === "first" ? names[0] : names.at(-1);
+  return name === undefined || name === "" ? undefined : shortStateName(name);
+}
+
+export type EntryTone = "active" | "exited" | "failed" | "taken" | "quiet";
+
+export function entryLook(entry: Pick<LogEntry, "kind" | "outcome">): { icon: LucideIcon; tone: EntryTone } {
+  if (entry.outcome === "failed") return { icon: CircleX, tone: "failed" };
+  switch (entry.kind) {
+    case "control":
+    case "migration":
+      return { icon: User, tone: "exited" };
+    case "deleted":
+      return { icon: Trash, tone: "exited" };
+    case "lock-answer":
+      return { icon: Lock, tone: "taken" };
+    case "start":
+      return { icon: Play, tone: "active" };
+    case "timer":
+      return { icon: Timer, tone: entry.outcome === "moved" ? "active" : "quiet" };
+    case "event":
+    case "task-answer":
+    case "step-failed":
+      if (entry.outcome === "moved") return { icon: ArrowRight, tone: "active" };
+      return entry.outcome === "handled"
+        ? { icon: Zap, tone: "quiet" }
+        : { icon: CircleSlash, tone: "quiet" };
+  }
+}
+
+/** The scrubber's marks: ✕ failure · ■ lock · ○ timer · ▲ operator. */
+export function scrubberMark(
+  entry: Pick<LogEntry, "kind" | "outcome">,
+): "failure" | "lock" | "timer" | "operator" | null {
+  if (entry.outcome === "failed") return "failure";
+  if (entry.kind === "lock-answer") return "lock";
+  if (entry.kind === "timer") return "timer";
+  return entry.kind === "control" || entry.kind === "migration" || entry.kind === "deleted"
+    ? "operator"
+    : null;
+}
