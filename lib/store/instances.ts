@@ -195,6 +195,9 @@ export interface InstanceReads {
   findEntryOfMessage(instanceId: string, messageId: string): Promise<LogLine | null>;
   findQueued(instanceId: string, messageId: string): Promise<QueuedMessage | null>;
   findDeadLetter(instanceId: string, messageId: string): Promise<DeadLetterRow | null>;
-  /** Running instances that have a message waiting or a timer due at `now`, longest waiting first. */
+  /**
+   * Running instances that have a message waiting or a timer due at `now`, least recently served first; also ended ones
+   * to which a message came too late. Derived from committed rows alone, so no wake-up can be lost.
+   */
   findRunnable(now: number, limit: number): Promise<string[]>;
 }

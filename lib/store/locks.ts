@@ -71,6 +71,8 @@ export interface LockFilter {
 
 export interface LockReads {
   findLock(key: string): Promise<LockListRow | null>;
+  /** Rows of those keys that exist. */
+  findLocks(keys: readonly string[]): Promise<LockRow[]>;
   /** By number of waiters, then key; rows after the cursor. `held` and `expired` are told apart by `now`. */
   listLocks(
     filter: LockFilter,
@@ -91,11 +93,15 @@ export interface LockReads {
 export interface LockTransaction {
   /** The lock's row, made when missing, held FOR UPDATE to the transaction's end. */
   lockLock(key: string): Promise<LockRow>;
+  /** The same when there is a row. */
+  lockLockIfAny(key: string): Promise<LockRow | null>;
   /** Rows of those keys that exist, by key, held FOR SHARE to the transaction's end: force-release waits for us (I3). */
   shareLocks(keys: readonly string[]): Promise<LockRow[]>;
   /** The queue in order. Call it after lockLock. */
   readWaiters(key: string): Promise<WaiterRow[]>;
   findLockCommand(key: string, scope: string, idem: string): Promise<LockCommandRow | null>;
+  /** Whether that fence came from a force-release. */
+  wasForced(key: string, fence: number): Promise<boolean>;
   /** Row, log, queue and answer together (I7). Log entries appear in the feed of changes. */
   writeLock(writes: {
     row: LockRow;

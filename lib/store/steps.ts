@@ -2,6 +2,7 @@
  * The hot path: claim instances, read what waits for them, write all that their steps caused. Every call takes a batch
  * and costs a fixed number of statements, however many instances are in it.
  */
+import { LockstepError } from "@/lib/base/errors";
 import type {
   DeadLetterRow,
   DedupeRow,
@@ -13,6 +14,15 @@ import type {
   SnapshotRow,
   TimerRow,
 } from "./instances";
+
+export const instanceExists = (id: string): LockstepError =>
+  new LockstepError(
+    "instance-exists",
+    `There is an instance ${id} already. Choose another id, or send to that one.`,
+    {
+      details: { instanceId: id },
+    },
+  );
 
 /** All that a batch of steps changes. */
 export interface StepWrites {
@@ -29,11 +39,15 @@ export interface StepWrites {
   enqueued: MessageRow[];
   consumed: Pick<QueuedMessage, "instanceId" | "enqueuedTx" | "enqueuedN">[];
   deadLetters: DeadLetterRow[];
-  /** New answers, and answers of messages that had waited. */
+  /** New answers; a taken (scope, key) is an error. */
   dedupe: DedupeRow[];
+  /** Answers of calls that were claimed, or whose message had waited. */
+  answered: Pick<DedupeRow, "scope" | "key" | "result" | "at">[];
   armed: TimerRow[];
   cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
-  /** Instances that ended or were deleted: their mailbox and timers go. */
+  /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go. */
+  ended: { instanceId: string; at: number; reason: string }[];
+  /** Instances that were deleted: their mailbox and timers go. */
   emptied: string[];
 }
 
@@ -48,8 +62,10 @@ export const noWrites = (): StepWrites => ({
   consumed: [],
   deadLetters: [],
   dedupe: [],
+  answered: [],
   armed: [],
   cancelled: [],
+  ended: [],
   emptied: [],
 });
 
@@ -72,6 +88,9 @@ export interface StepTransaction {
    * was there first (a call with the same key under way is waited for).
    */
   claimAnswer(row: DedupeRow): Promise<DedupeRow | null>;
-  /** Writes it all (I2). A taken (instance, seq) is an error. Log entries appear in the feed of changes. */
+  /**
+   * Writes it all (I2). A created id that is live already: `instance-exists`. A taken (instance, seq) is an error. Log
+   * entries appear in the feed of changes.
+   */
   writeSteps(writes: StepWrites): Promise<void>;
 }

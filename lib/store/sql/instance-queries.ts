@@ -116,7 +116,7 @@ export function instanceReads(handle: Handle, dialect: Dialect): InstanceReads {
 
     async findRunnable(now, limit) {
       const rows = await handle.query<{ id: string }>(
-        sql`SELECT "id" FROM ${instances.name} WHERE "status" = 'running' AND "deleted_at" IS NULL AND "id" IN (SELECT "instance_id" FROM ${mailbox.name} UNION SELECT "instance_id" FROM "timers" WHERE "due_at" <= ${now}) ORDER BY "rank", "id" LIMIT ${limit}`,
+        sql`SELECT "id" FROM ${instances.name} WHERE ("status" = 'running' AND "id" IN (SELECT "instance_id" FROM ${mailbox.name} UNION SELECT "instance_id" FROM "timers" WHERE "due_at" <= ${now})) OR ("status" IN ('completed', 'cancelled', 'terminated') AND "id" IN (SELECT "instance_id" FROM ${mailbox.name})) ORDER BY "rank", "id" LIMIT ${limit}`,
       );
       return rows.map((row) => row.id);
     },

@@ -38,6 +38,10 @@ export function lockReads(handle: Handle, dialect: Dialect): LockReads {
         sql`${listFrom} WHERE ${join(conditions, " AND ")} ORDER BY "waiters" DESC, "locks"."key" LIMIT ${limit}`,
       );
     },
+    findLocks: (keys) =>
+      handle.query<LockRow>(
+        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" IN ${dialect.texts(keys)}`,
+      ),
     async countLocks(now) {
       const [row] = await handle.query<{ held: number; waiting: number }>(
         sql`SELECT (SELECT count(*) FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" > ${now}) AS "held", (SELECT count(*) FROM "lock_waiters") AS "waiting"`,
@@ -63,6 +67,12 @@ export function lockReads(handle: Handle, dialect: Dialect): LockReads {
 }
 
 export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => number): LockTransaction {
+  async function lockExisting(key: string): Promise<LockRow | null> {
+    const [row] = await handle.query<LockRow>(
+      sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" = ${key} ${dialect.forUpdate}`,
+    );
+    return row ?? null;
+  }
   return {
     async lockLock(key) {
       const fresh: LockRow = {
@@ -80,11 +90,9 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
         rejectedWrites: 0,
       };
       await insertRows(handle, dialect, locks, [fresh], sql`ON CONFLICT ("key") DO NOTHING`);
-      const [row] = await handle.query<LockRow>(
-        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" = ${key} ${dialect.forUpdate}`,
-      );
-      return must(row, "the lock's row was just made sure of");
+      return must(await lockExisting(key), "the lock's row was just made sure of");
     },
+    lockLockIfAny: lockExisting,
     async shareLocks(keys) {
       if (keys.length === 0) return [];
       return handle.query<LockRow>(
@@ -97,6 +105,12 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
         sql`SELECT ${lockCommands.all} FROM ${lockCommands.name} WHERE "key" = ${key} AND "scope" = ${scope} AND "idem" = ${idem}`,
       );
       return row ?? null;
+    },
+    async wasForced(key, fence) {
+      const found = await handle.query(
+        sql`SELECT 1 FROM ${lockLog.name} WHERE "key" = ${key} AND "fence" = ${fence} AND "type" = 'FORCE_RELEASED'`,
+      );
+      return found.length > 0;
     },
     async writeLock({ row, log, joined, left, answer }) {
       const set = Object.keys(locks.columns).filter((name) => name !== "key");

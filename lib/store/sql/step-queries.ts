@@ -6,7 +6,7 @@
  */
 import { must } from "@/lib/base/assert";
 import type { DedupeRow, InstanceRow, QueuedMessage } from "../instances";
-import type { StepTransaction, StepWrites } from "../steps";
+import { instanceExists, type StepTransaction, type StepWrites } from "../steps";
 import { join, raw, sql, type Handle } from "./connection";
 import type { Dialect } from "./dialect";
 import {
@@ -82,7 +82,7 @@ async function writeSteps(
   const revived = steppedColumns
     .map((name) => instanceColumn(name))
     .map((name) => `${name} = excluded.${name}`);
-  await insertRows(
+  const inserted = await insertRows(
     handle,
     dialect,
     instances,
@@ -90,6 +90,8 @@ async function writeSteps(
     // Only a tombstone may be written over.
     sql`ON CONFLICT ("id") DO UPDATE SET ${raw(revived.join(", "))} WHERE "instances"."deleted_at" IS NOT NULL`,
   );
+  const [first] = writes.created;
+  if (first && inserted < writes.created.length) throw instanceExists(first.id);
   await updateRows(handle, dialect, instances, ["id"], steppedColumns, writes.stepped);
   // A tombstone's labels stay until its id is used again.
   const created = writes.created.map((row) => ({ instanceId: row.id }));
@@ -110,7 +112,10 @@ async function writeSteps(
   );
   await insertRows(handle, dialect, snapshots, writes.snapshots);
   await deleteRows(handle, dialect, mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
-  const emptied = writes.emptied.map((instanceId) => ({ instanceId }));
+  await buryMailboxes(handle, dialect, writes.ended);
+  const emptied = [...writes.emptied, ...writes.ended.map((each) => each.instanceId)].map((instanceId) => ({
+    instanceId,
+  }));
   await deleteRows(handle, dialect, mailbox, ["instanceId"], emptied);
   await deleteRows(handle, dialect, timers, ["instanceId"], emptied);
   await deleteRows(handle, dialect, timers, ["instanceId", "timerId"], writes.cancelled);
@@ -128,12 +133,20 @@ async function writeSteps(
     writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN() })),
   );
   await insertRows(handle, dialect, deadLetters, writes.deadLetters);
-  await insertRows(
-    handle,
-    dialect,
-    dedupeResults,
-    writes.dedupe,
-    sql`ON CONFLICT ("scope", "key") DO UPDATE SET "result" = excluded."result", "message_id" = excluded."message_id", "at" = excluded."at"`,
+  await insertRows(handle, dialect, dedupeResults, writes.dedupe);
+  await updateRows(handle, dialect, dedupeResults, ["scope", "key"], ["result", "at"], writes.answered);
+}
+
+/** Also those that the step did not read: a mailbox may be longer than a turn. */
+async function buryMailboxes(handle: Handle, dialect: Dialect, ended: StepWrites["ended"]): Promise<void> {
+  if (ended.length === 0) return;
+  const rows = dialect.records(ended, { instanceId: "text", at: "bigint", reason: "text" });
+  const names = raw(Object.keys(deadLetters.columns).map(instanceColumn).join(", "));
+  const kept = mailbox.pick(
+    ...Object.keys(deadLetters.columns).filter((name) => name !== "at" && name !== "reason"),
+  );
+  await handle.execute(
+    sql`INSERT INTO ${deadLetters.name} (${names}) SELECT ${kept}, r."at", r."reason" FROM ${mailbox.name} JOIN ${rows} ON r."instanceId" = ${mailbox.name}."instance_id"`,
   );
 }
 

@@ -1,0 +1,67 @@
+/**
+ * One input on one snapshot: what a step does and what a replay does are this same function, so they can't differ (I5).
+ *
+ * Holds: it always returns. A defect of the engine fails the message, not the mailbox behind it.
+ */
+import type { Machine } from "@/lib/statechart/machine";
+import { macrostep } from "@/lib/statechart/macrostep";
+import type { Snapshot } from "@/lib/statechart/snapshot";
+import { start } from "@/lib/statechart/start";
+import type { StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
+import type { Json } from "@/lib/base/json";
+
+/** How an instance began, as its first entry keeps it. */
+export interface StartInput {
+  kind: "start";
+  id: string;
+  name: string;
+  input: Json;
+}
+
+export function applyInput(
+  machine: Machine,
+  before: Snapshot,
+  input: StepInput,
+  options: StepOptions,
+): StepResult {
+  const result = safely(before, () => macrostep(machine, before, input, options));
+  if (input.kind !== "timer" || result.snapshot.timers[input.id] === undefined) return result;
+  // A step that fails leaves the state as it was, but the timer has fired: it must not fail again and again.
+  const { [input.id]: _fired, ...timers } = result.snapshot.timers;
+  return { ...result, snapshot: { ...result.snapshot, timers } };
+}
+
+export function applyStart(
+  machine: Machine,
+  { id, name, input }: StartInput,
+  options: StepOptions,
+): StepResult {
+  const nothing: Snapshot = {
+    status: "failed",
+    configuration: [],
+    context: {},
+    session: { id, input, name },
+    history: {},
+    generations: {},
+    invocations: {},
+    timers: {},
+  };
+  return safely(nothing, () => start(machine, { id, name, input }, options));
+}
+
+function safely(before: Snapshot, run: () => StepResult): StepResult {
+  try {
+    return run();
+  } catch (error) {
+    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return {
+      snapshot: before,
+      effects: [],
+      microsteps: [],
+      outcome: { outcome: "failed" },
+      exited: [],
+      entered: [],
+      error: { code: "internal", message },
+    };
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * Instances, their states and their history as the runtime shows them.
+ */
+import type { Json } from "@/lib/base/json";
+import type { ArmedTimer, Snapshot } from "@/lib/statechart/snapshot";
+import type { ActionRun, Candidate, ContextChange } from "@/lib/statechart/trace";
+import type { InstanceRow, LabelRow, LogLine, LogRow } from "@/lib/store/instances";
+
+export type InstanceStatus =
+  | "queued"
+  | "running"
+  | "suspended"
+  | "cancelling"
+  | "compensating"
+  | "stuck"
+  | "completed"
+  | "failed"
+  | "cancelled"
+  | "terminated";
+export interface Failure {
+  code: string;
+  message: string;
+}
+export interface InstanceSummary {
+  id: string;
+  chartId: string;
+  version: number;
+  status: InstanceStatus;
+  configuration: string[];
+  seq: number;
+  priority: number;
+  businessKey: string | null;
+  labels: Record<string, string>;
+  createdAt: number;
+  updatedAt: number;
+  lastEvent: string | null;
+  error: Failure | null;
+}
+export interface TimerView {
+  id: string;
+  dueAt: number;
+  kind: "after" | "send";
+  state: string | null;
+  label: string;
+}
+export interface InstanceView extends InstanceSummary {
+  incarnation: number;
+  context: Json;
+  output: Json;
+  timers: TimerView[];
+  pending: number;
+}
+export interface StateAt {
+  instanceId: string;
+  seq: number;
+  at: number;
+  chartId: string;
+  version: number;
+  status: string;
+  configuration: string[];
+  context: Json;
+  output: Json;
+  error: Failure | null;
+  timers: TimerView[];
+  /** Rebuilt from the snapshot stored at this seq; 0: from the start. */
+  fromSnapshot: number;
+  storedHash: string;
+  rebuiltHash: string;
+  hashMatches: boolean;
+}
+
+export type Outcome = "moved" | "handled" | "ignored" | "failed";
+export type LogKind =
+  | "start"
+  | "event"
+  | "timer"
+  | "task-answer"
+  | "lock-answer"
+  | "control"
+  | "migration"
+  | "step-failed"
+  | "deleted";
+export interface LogEntry {
+  seq: number;
+  kind: LogKind;
+  type: string;
+  at: number;
+  actor: string;
+  outcome: Outcome;
+  reason: string | null;
+  exited: string[];
+  entered: string[];
+  version: number;
+  dedupeKey: string | null;
+}
+export interface MicrostepView {
+  index: number;
+  event: { type: string; data?: Json } | null;
+  candidates: Candidate[];
+  taken: string[];
+  exited: string[];
+  entered: string[];
+  actions: ActionRun[];
+  changes: ContextChange[];
+}
+export interface LogEntryDetail extends LogEntry {
+  instanceId: string;
+  data: Json;
+  messageId: string | null;
+  stateHash: string;
+  microsteps: MicrostepView[];
+  logs: { label?: string; value: Json }[];
+  error: Failure | null;
+}
+/** Proof of holding a lock, checked inside the writing transaction. */
+export interface Fence {
+  key: string;
+  session: string;
+  fence: number;
+}
+export interface SendResult {
+  messageId: string;
+  instanceId: string;
+  state: "applied" | "queued";
+  seq: number | null;
+  outcome: Outcome | null;
+  reason: string | null;
+  status: InstanceStatus;
+  configuration: string[];
+  pending: number;
+  replayed: boolean;
+}
+
+/** Statuses after which nothing is applied any more. */
+export const isEnded = (status: string): boolean =>
+  status === "completed" || status === "cancelled" || status === "terminated";
+
+export function viewInstanceSummary(
+  row: Omit<InstanceRow, "snapshot">,
+  labels: readonly LabelRow[],
+): InstanceSummary {
+  return {
+    id: row.id,
+    chartId: row.chartId,
+    version: row.version,
+    status: row.status as InstanceStatus,
+    configuration: names(row.configuration),
+    seq: row.seq,
+    priority: row.priority,
+    businessKey: row.businessKey,
+    labels: Object.fromEntries(
+      labels.filter((label) => label.instanceId === row.id).map(({ key, value }) => [key, value]),
+    ),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastEvent: row.lastEvent,
+    error: failureOf(row),
+  };
+}
+
+export function viewInstance(row: InstanceRow, labels: readonly LabelRow[], pending: number): InstanceView {
+  const snapshot = parseSnapshot(row.snapshot);
+  return {
+    ...viewInstanceSummary(row, labels),
+    incarnation: row.incarnation,
+    context: snapshot.context,
+    output: snapshot.output ?? null,
+    timers: viewTimers(snapshot),
+    pending,
+  };
+}
+
+/** Soonest first. */
+export const viewTimers = (snapshot: Snapshot): TimerView[] =>
+  Object.entries(snapshot.timers)
+    .map(([id, timer]) => ({
+      id,
+      dueAt: timer.dueAt,
+      kind: timer.kind,
+      state: timer.state ?? null,
+      label: timerLabel(timer),
+    }))
+    .sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
+
+/** The after key as the chart writes it, or the delayed event's type. */
+export const timerLabel = (timer: ArmedTimer): string => timer.after ?? timer.event?.type ?? "";
+
+export const viewLogEntry = (row: LogLine): LogEntry => ({
+  seq: row.seq,
+  kind: row.kind as LogKind,
+  type: row.type,
+  at: row.at,
+  actor: row.actor,
+  outcome: row.outcome as Outcome,
+  reason: row.reason,
+  exited: names(row.exited),
+  entered: names(row.entered),
+  version: row.version,
+  dedupeKey: row.dedupeKey,
+});
+
+export const viewLogEntryDetail = (row: LogRow): LogEntryDetail => ({
+  ...viewLogEntry(row),
+  instanceId: row.instanceId,
+  data: dataOf(row.input),
+  messageId: row.messageId,
+  stateHash: row.stateHash,
+  microsteps: JSON.parse(row.trace) as MicrostepView[],
+  logs: JSON.parse(row.logs) as { label?: string; value: Json }[],
+  error: failureOf(row),
+});
+
+export const parseSnapshot = (text: string): Snapshot => JSON.parse(text) as Snapshot;
+
+export const failureOf = (row: { errorCode: string | null; errorMessage: string | null }): Failure | null =>
+  row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? "" };
+
+const names = (text: string): string[] => JSON.parse(text) as string[];
+
+/** What came with the event, or the input of a start. */
+function dataOf(input: string): Json {
+  const given = JSON.parse(input) as { data?: Json; input?: Json; output?: Json };
+  return given.data ?? given.input ?? given.output ?? null;
+}

@@ -1,0 +1,51 @@
+/**
+ * The bounds of what a caller may hand in, checked before anything is locked or stored.
+ *
+ * Holds: what passes can be stored on both databases and comes back the same; nothing here recurses.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+
+/** 256 KiB: one message must fit beside many others in a batch. */
+export const payloadBytesMax = 256 * 1024;
+/** Deeper data overflows the stacks of those who walk it by recursion. */
+const depthMax = 100;
+
+/** The JSON text of `value`. Throws `payload-too-large` or `bad-request` naming `field`. */
+export function requirePayload(value: Json, field: string): string {
+  requireDepth(value, field);
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > payloadBytesMax) {
+    throw new LockstepError(
+      "payload-too-large",
+      `${field} is ${bytes} bytes; at most ${payloadBytesMax} are taken. Store the rest elsewhere and send its address.`,
+      { details: { field, bytes, bytesMax: payloadBytesMax } },
+    );
+  }
+  return text;
+}
+
+/** A text that becomes a column: PostgreSQL takes no U+0000, and half a surrogate pair has no UTF-8. */
+export function requireText(value: string, field: string): string {
+  if (!/\0|\p{Surrogate}/u.test(value)) return value;
+  throw new LockstepError(
+    "bad-request",
+    `${field} holds a character that can't be stored (U+0000 or half a surrogate pair).`,
+    {
+      details: { field },
+    },
+  );
+}
+
+function requireDepth(value: Json, field: string): void {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > depthMax) {
+      throw new LockstepError("bad-request", `${field} is nested deeper than ${depthMax} levels.`, {
+        details: { field, depthMax },
+      });
+    }
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+  }
+}

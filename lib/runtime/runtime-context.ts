@@ -1,0 +1,27 @@
+/**
+ * What every verb works with.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Store } from "@/lib/store/store";
+import type { LockWaits } from "./lock-waits";
+import type { Machines } from "./machines";
+import type { SendQueue } from "./send-queue";
+
+export interface RuntimeContext {
+  readonly store: Store;
+  readonly machines: Machines;
+  readonly sends: SendQueue;
+  readonly lockWaits: LockWaits;
+  /** Aborted when the runtime closes: calls that wait end. */
+  readonly closing: AbortSignal;
+  /** Says that mailboxes may have something to step. Only a hint. */
+  wake(): void;
+}
+
+/** Throws `shutting-down` once the runtime closes. */
+export function requireOpen(context: Pick<RuntimeContext, "closing">): void {
+  if (context.closing.aborted) throw shuttingDown();
+}
+
+export const shuttingDown = (): LockstepError =>
+  new LockstepError("shutting-down", "This server is shutting down; repeat the call.", { retry: "later" });

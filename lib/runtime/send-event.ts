@@ -1,0 +1,161 @@
+/**
+ * An event for an instance: joins its mailbox and is stepped in the same transaction when nothing is in the way.
+ *
+ * Holds: I1, I2, I3 by step-batch.ts. I4 a repeat with the same idempotency key (scope: caller, instance, incarnation)
+ *        gets the first answer. What was answered is committed; a refusal changed nothing.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { hashJson } from "@/lib/base/canonical";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { StepInput } from "@/lib/statechart/step";
+import type { Idempotent } from "./call";
+import { readSendResult } from "./get-message";
+import type { Fence, SendResult } from "./instance-views";
+import { sendWaitMs } from "./limits";
+import { newMessageId } from "./new-id";
+import { requirePayload, requireText } from "./require-payload";
+import { pause } from "./pause";
+import { requireOpen, type RuntimeContext } from "./runtime-context";
+import { busyPause } from "./send-queue";
+import type { Send, SendOutcome, StoredAnswer } from "./step-batch";
+
+export interface SendEventArgs extends Idempotent {
+  instanceId: string;
+  type: string;
+  data?: Json | undefined;
+  expectedSeq?: number | undefined;
+  fences?: Fence[] | undefined;
+  waitMs?: number | undefined;
+}
+
+/**
+ * `applied` with the step's outcome, or `queued` when the step was not reached within `waitMs`.
+ *
+ * Throws `not-found`, `instance-ended`, `sequence-conflict` {expected, actual}, `stale-fence`, `idempotency-key-reuse`,
+ * `payload-too-large`, `step-failed` (the event took a seq and changed nothing).
+ */
+export async function sendEvent(
+  context: RuntimeContext,
+  actor: Actor,
+  args: SendEventArgs,
+): Promise<SendResult> {
+  requirePermission(actor, "events:send");
+  requireOpen(context);
+  const send = sendOf(actor, args);
+  const giveUpAt = performance.now() + (args.waitMs ?? sendWaitMs);
+  const outcome = await submit(context, send, giveUpAt);
+  switch (outcome.kind) {
+    case "applied":
+      return answer(outcome, false);
+    case "refused":
+      throw outcome.error;
+    case "queued":
+      // A failed instance takes it when it is mended: nothing to wait for.
+      if (outcome.result.status !== "running") return outcome.result;
+      return waitForStep(context, args.instanceId, send.message.messageId, giveUpAt, false);
+    case "replayed":
+      if (outcome.answer) return answer(outcome.answer, true);
+      return waitForStep(context, args.instanceId, outcome.messageId, giveUpAt, true);
+    case "busy":
+      throw new LockstepError(
+        "database-busy",
+        `Instance ${args.instanceId} is being stepped by others all the time; nothing was stored. Try again.`,
+        { retry: "later" },
+      );
+  }
+}
+
+function sendOf(actor: Actor, args: SendEventArgs): Send {
+  requireText(args.type, "type");
+  const data = args.data;
+  if (data !== undefined) requirePayload(data, "data");
+  const input: StepInput = { kind: "event", type: args.type, ...(data === undefined ? {} : { data }) };
+  const { type, expectedSeq, fences } = args;
+  const digested = { type, ...(data === undefined ? {} : { data }), expectedSeq, fences };
+  return {
+    message: {
+      instanceId: args.instanceId,
+      messageId: newMessageId(),
+      type,
+      input: JSON.stringify(input),
+      actor: actor.id,
+      cause: null,
+      dedupeKey:
+        args.idempotencyKey === undefined ? null : requireText(args.idempotencyKey, "Idempotency-Key"),
+      expectedSeq: expectedSeq ?? null,
+      fences: fences && fences.length > 0 ? JSON.stringify(fences) : null,
+    },
+    digest: args.idempotencyKey === undefined ? null : hashJson(JSON.parse(JSON.stringify(digested)) as Json),
+  };
+}
+
+async function submit(context: RuntimeContext, send: Send, giveUpAt: number): Promise<SendOutcome> {
+  for (;;) {
+    try {
+      const outcome = await context.sends.submit(send);
+      if (outcome.kind !== "busy" || performance.now() > giveUpAt) return outcome;
+    } catch (error) {
+      if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
+      const found = await lookUp(context, send).catch(() => null);
+      if (!found) throw error;
+      return found;
+    }
+    await busyPause();
+  }
+}
+
+/** The connection broke while the transaction committed: the message's id tells whether it did. */
+async function lookUp(context: RuntimeContext, send: Send): Promise<SendOutcome | null> {
+  const { instanceId, messageId } = send.message;
+  const result = await readSendResult(context.store, instanceId, messageId);
+  if (!result) return null;
+  if (result.state === "queued") return { kind: "queued", result };
+  return { kind: "applied", result, failure: result.outcome === "failed" ? failedUnknown : null };
+}
+const failedUnknown = { code: "step-failed", message: "see the event log" };
+
+function answer({ result, failure }: StoredAnswer, replayed: boolean): SendResult {
+  if (!failure) return { ...result, replayed };
+  throw new LockstepError(
+    "step-failed",
+    `The step failed and changed nothing; the event is logged as seq ${result.seq} of ${result.instanceId}: ${failure.message}`,
+    {
+      details: {
+        instanceId: result.instanceId,
+        messageId: result.messageId,
+        seq: result.seq,
+        code: failure.code,
+        message: failure.message,
+        status: result.status,
+        replayed,
+      },
+    },
+  );
+}
+
+async function waitForStep(
+  context: RuntimeContext,
+  instanceId: string,
+  messageId: string,
+  giveUpAt: number,
+  replayed: boolean,
+): Promise<SendResult> {
+  for (;;) {
+    context.wake();
+    const result = await readSendResult(context.store, instanceId, messageId);
+    if (result?.state === "applied" || (result && performance.now() > giveUpAt) || context.closing.aborted) {
+      if (!result) break;
+      const failure = result.outcome === "failed" ? failedUnknown : null;
+      return answer({ result, failure }, replayed);
+    }
+    if (!result) break;
+    await pause(20, context.closing);
+  }
+  throw new LockstepError(
+    "instance-ended",
+    `Instance ${instanceId} ended or was deleted before the event ${messageId} was applied.`,
+    { details: { instanceId, messageId } },
+  );
+}

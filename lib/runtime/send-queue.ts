@@ -1,0 +1,88 @@
+/**
+ * This process's senders, gathered into groups: one transaction steps them all (group commit).
+ *
+ * Holds: a caller waits in memory, holding no connection; calls for one instance keep their order; a defect that one of a
+ *        group meets does not fail the others.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Store } from "@/lib/store/store";
+import { batchMax } from "./limits";
+import { withMachines, type Machines } from "./machines";
+import { stepBatch, type BatchResult, type Send, type SendOutcome } from "./step-batch";
+
+/** How long a sender whose instance another transaction holds waits before the next try. */
+const busyPauseMs = 3;
+
+interface Waiting {
+  send: Send;
+  resolve(outcome: SendOutcome): void;
+  reject(error: unknown): void;
+}
+
+export class SendQueue {
+  private waiting: Waiting[] = [];
+  private running = 0;
+  /** Writers at once: SQLite has one; on PostgreSQL a batch that waits must not stop the others. */
+  private readonly runningMax: number;
+
+  constructor(
+    private readonly store: Store,
+    private readonly machines: Machines,
+    private readonly afterBatch: (result: BatchResult) => Promise<void>,
+  ) {
+    this.runningMax = store.database === "sqlite" ? 1 : 4;
+  }
+
+  /** Resolves when its batch has committed; `busy` when another transaction held the instance. */
+  submit(send: Send): Promise<SendOutcome> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ send, resolve, reject });
+      this.pump();
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.running > 0 || this.waiting.length > 0) await new Promise((done) => setTimeout(done, 2));
+  }
+
+  private pump(): void {
+    while (this.running < this.runningMax && this.waiting.length > 0) {
+      this.running += 1;
+      // After this turn of the event loop: callers that arrive together go together.
+      void new Promise((resolve) => setImmediate(resolve))
+        .then(() => this.runGroup(this.waiting.splice(0, batchMax)))
+        .finally(() => {
+          this.running -= 1;
+          this.pump();
+        });
+    }
+  }
+
+  private async runGroup(group: Waiting[]): Promise<void> {
+    if (group.length === 0) return;
+    try {
+      const result = await this.commit(group.map(({ send }) => send));
+      for (const { send, resolve } of group) {
+        resolve(result.outcomes.get(send.message.messageId) ?? { kind: "busy" });
+      }
+    } catch (error) {
+      if (group.length === 1 || error instanceof LockstepError) {
+        for (const { reject } of group) reject(error);
+      } else {
+        for (const one of group) await this.runGroup([one]);
+      }
+    }
+  }
+
+  private async commit(sends: Send[]): Promise<BatchResult> {
+    const result = await withMachines(this.machines, () =>
+      this.store.transaction((tx) => stepBatch(this.machines, tx, sends, [])),
+    );
+    await this.afterBatch(result);
+    return result;
+  }
+}
+
+export const busyPause = (): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, busyPauseMs * (0.5 + Math.random())));

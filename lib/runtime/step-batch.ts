@@ -1,0 +1,300 @@
+/**
+ * One durable batch: lock instances, read what waits for them, step each one's turn, write all that it caused. The seam of
+ * group commit: senders and workers hand in any number of instances; the statements are the same number.
+ *
+ * Holds: I1 the row lock makes this transaction the only one that steps the instance; the mailbox is read after it.
+ *        I2 everything a step caused is written by the one writeSteps.
+ *        I3 fences are read FOR SHARE after the instance rows and held to commit: a force-release waits for us, and every
+ *           step after it is refused.
+ * Does not: commit (its caller's transaction does) or wait.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import { must } from "@/lib/base/assert";
+import type { DedupeRow, InstanceRow, MessageRow, QueuedMessage } from "@/lib/store/instances";
+import type { LockRow } from "@/lib/store/locks";
+import { noWrites, type StepWrites } from "@/lib/store/steps";
+import type { StoreTransaction } from "@/lib/store/store";
+import { isEnded, parseSnapshot, type Fence, type SendResult } from "./instance-views";
+import { engineSemantics, messagesPerTurnMax } from "./limits";
+import type { Machines } from "./machines";
+import { sequenceConflict, Turn, internalMessage, type Admission, type Verdict } from "./turn";
+
+/** A call's message on its way in. */
+export interface Send {
+  message: Omit<MessageRow, "incarnation" | "enqueuedAt" | "dedupeScope">;
+  /** Of the arguments; with an idempotency key only. */
+  digest: string | null;
+}
+export type SendOutcome =
+  | Verdict
+  /** The stored answer of an earlier call with the same key; null while its message still waits. */
+  | { kind: "replayed"; answer: StoredAnswer | null; messageId: string }
+  /** Another transaction has the instance: try again. */
+  | { kind: "busy" };
+export interface StoredAnswer {
+  result: SendResult;
+  failure: { code: string; message: string } | null;
+}
+export interface RejectedWrite {
+  fence: Fence;
+  instanceId: string;
+  actor: string;
+  type: string;
+}
+export interface BatchResult {
+  /** By message id, one for each send. */
+  outcomes: Map<string, SendOutcome>;
+  /** To be logged on their locks, in a transaction of their own. */
+  rejected: RejectedWrite[];
+  /** Something was put into a mailbox and waits for a worker. */
+  leftWork: boolean;
+  stepped: number;
+}
+
+/** Steps `instanceIds` and the instances that `sends` name. */
+export async function stepBatch(
+  machines: Machines,
+  tx: StoreTransaction,
+  sends: readonly Send[],
+  instanceIds: readonly string[],
+): Promise<BatchResult> {
+  const outcomes = new Map<string, SendOutcome>();
+  const wanted = [...new Set([...instanceIds, ...sends.map((send) => send.message.instanceId)])].sort();
+  const rows = await tx.lockInstances(wanted, { skipBusy: true });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  await sortOutAbsent(tx, sends, byId, outcomes);
+
+  const now = await tx.now();
+  const mailboxes = groupByInstance(await tx.readMailboxes([...byId.keys()], messagesPerTurnMax));
+  const incoming = await admitSends(tx, sends, byId, now, outcomes);
+  const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
+  const fenceKeys = [
+    ...new Set(waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key))),
+  ].sort();
+  const lockRows = new Map((await tx.shareLocks(fenceKeys)).map((row) => [row.key, row]));
+
+  const writes = noWrites();
+  const rejected: RejectedWrite[] = [];
+  const admit = admissionBy(lockRows, now, rejected);
+  const turns = rows.map((row) => {
+    const mailbox = mailboxes.get(row.id) ?? [];
+    const mine = incoming.filter(({ message }) => message.instanceId === row.id);
+    const more = mailbox.length === messagesPerTurnMax;
+    const machine = machines.get(row);
+    const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
+    for (const { message } of mine) turn.add(message);
+    if (row.semantics === engineSemantics) turn.run(admit);
+    turn.finish();
+    return turn;
+  });
+
+  await postOutgoing(tx, turns, writes);
+  settleAnswers(turns, incoming, [...mailboxes.values()].flat(), now, writes, outcomes);
+  await tx.writeSteps(writes);
+  return { outcomes, rejected, leftWork: writes.enqueued.length > 0, stepped: writes.log.length };
+}
+
+/** A row that was not returned is held by another transaction, or isn't there. */
+async function sortOutAbsent(
+  tx: StoreTransaction,
+  sends: readonly Send[],
+  byId: ReadonlyMap<string, InstanceRow>,
+  outcomes: Map<string, SendOutcome>,
+): Promise<void> {
+  const absent = [...new Set(sends.map((send) => send.message.instanceId).filter((id) => !byId.has(id)))];
+  const held = new Set((await tx.incarnationsOf(absent)).map((row) => row.id));
+  for (const { message } of sends) {
+    const { instanceId } = message;
+    const row = byId.get(instanceId);
+    if (row ? row.deletedAt !== null : !held.has(instanceId)) {
+      outcomes.set(message.messageId, { kind: "refused", error: instanceNotFound(instanceId) });
+    } else if (!row) outcomes.set(message.messageId, { kind: "busy" });
+  }
+}
+
+interface Incoming {
+  message: MessageRow;
+  digest: string | null;
+}
+
+/** The sends that are new: repeats get their answer. */
+async function admitSends(
+  tx: StoreTransaction,
+  sends: readonly Send[],
+  byId: ReadonlyMap<string, InstanceRow>,
+  now: number,
+  outcomes: Map<string, SendOutcome>,
+): Promise<Incoming[]> {
+  const candidates = sends
+    .filter((send) => !outcomes.has(send.message.messageId))
+    .map(({ message, digest }): Incoming => {
+      const row = must(byId.get(message.instanceId), "a send's instance is locked or sorted out");
+      return {
+        digest,
+        message: {
+          ...message,
+          incarnation: row.incarnation,
+          enqueuedAt: now,
+          dedupeScope:
+            message.dedupeKey === null ? null : `send:${row.id}:${row.incarnation}:${message.actor}`,
+        },
+      };
+    });
+  const keyed = candidates.filter(({ message }) => message.dedupeScope !== null);
+  const keys = keyed.map(({ message }) => ({
+    scope: message.dedupeScope ?? "",
+    key: message.dedupeKey ?? "",
+  }));
+  const answers = new Map((await tx.findAnswers(keys)).map((row) => [answerName(row.scope, row.key), row]));
+  const inThisBatch = new Set<string>();
+  return candidates.filter(({ message, digest }) => {
+    if (message.dedupeScope === null || message.dedupeKey === null) return true;
+    const name = answerName(message.dedupeScope, message.dedupeKey);
+    const answer = answers.get(name);
+    if (answer) outcomes.set(message.messageId, replayOf(answer, digest));
+    // Its twin goes first; the next batch finds the answer.
+    else if (inThisBatch.has(name)) outcomes.set(message.messageId, { kind: "busy" });
+    else {
+      inThisBatch.add(name);
+      return true;
+    }
+    return false;
+  });
+}
+
+function replayOf(row: DedupeRow, digest: string | null): SendOutcome {
+  if (row.digest !== digest) return { kind: "refused", error: keyReuse(row.key) };
+  const answer = row.result === null ? null : (JSON.parse(row.result) as StoredAnswer);
+  return { kind: "replayed", answer, messageId: row.messageId ?? "" };
+}
+
+function admissionBy(
+  lockRows: ReadonlyMap<string, LockRow>,
+  now: number,
+  rejected: RejectedWrite[],
+): Admission {
+  return (message, row) => {
+    if (message.incarnation !== row.incarnation) {
+      return new LockstepError(
+        "instance-ended",
+        `The message was for an earlier life of instance ${row.id}.`,
+      );
+    }
+    if (message.expectedSeq !== null && message.expectedSeq !== row.seq)
+      return sequenceConflict(message, row);
+    for (const fence of fencesOf(message)) {
+      const lock = lockRows.get(fence.key);
+      const wrong = staleness(fence, lock, now);
+      if (wrong === null) continue;
+      rejected.push({ fence, instanceId: row.id, actor: message.actor, type: message.type });
+      return staleFence(fence, lock, wrong);
+    }
+    return null;
+  };
+}
+
+/** Null when the fence is good. An expired lease that nobody has superseded is refused too. */
+export function staleness(fence: Fence, lock: LockRow | undefined, now: number): string | null {
+  if (!lock || lock.session === null) return "the lock is free";
+  if (lock.fence !== fence.fence) return `its fence is ${lock.fence} now`;
+  if (lock.session !== fence.session) return "another session holds it";
+  return (lock.expiresAt ?? 0) <= now ? "the lease has expired" : null;
+}
+
+export const staleFence = (fence: Fence, lock: LockRow | undefined, wrong: string): LockstepError =>
+  new LockstepError(
+    "stale-fence",
+    `Nothing was written: fence ${fence.fence} of lock ${fence.key} is no longer good (${wrong}). Acquire the lock anew.`,
+    { details: { key: fence.key, fence: fence.fence, current: lock?.fence ?? null, reason: wrong } },
+  );
+
+/** Addresses what instances sent to others. What can't be reached comes back as error.communication. */
+export async function postOutgoing(
+  tx: StoreTransaction,
+  turns: readonly Turn[],
+  writes: StepWrites,
+): Promise<void> {
+  const outgoing = turns.flatMap((turn) => turn.outgoing);
+  if (outgoing.length === 0) return;
+  const here = new Map(turns.map((turn) => [turn.row.id, turn.row]));
+  const addressed = outgoing.map((each) => ({
+    ...each,
+    id: /^(?:instance:|#_scxml_)(.+)$/.exec(each.to)?.[1],
+  }));
+  const others = addressed.flatMap(({ id }) => (id === undefined || here.has(id) ? [] : [id]));
+  const there = new Map((await tx.incarnationsOf([...new Set(others)])).map((row) => [row.id, row]));
+  for (const { id, from, to, event, at } of addressed) {
+    const row = id === undefined ? undefined : (here.get(id) ?? there.get(id));
+    if (row && row.deletedAt === null && !isEnded(row.status)) {
+      writes.enqueued.push(internalMessage(from, row, event, at));
+      continue;
+    }
+    const sender = here.get(from);
+    if (!sender || isEnded(sender.status) || event.type === "error.communication") continue;
+    const problem = {
+      type: "error.communication",
+      data: { message: `there is nobody at "${to}" to send "${event.type}" to`, to, type: event.type },
+      ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
+    };
+    writes.enqueued.push(internalMessage(from, sender, problem, at));
+  }
+}
+
+/** Outcomes for the callers, and the answers kept for repeats. */
+function settleAnswers(
+  turns: readonly Turn[],
+  incoming: readonly Incoming[],
+  queued: readonly QueuedMessage[],
+  now: number,
+  writes: StepWrites,
+  outcomes: Map<string, SendOutcome>,
+): void {
+  const verdicts = new Map(turns.flatMap((turn) => [...turn.verdicts]));
+  for (const { message, digest } of incoming) {
+    const verdict = must(verdicts.get(message.messageId), "every message of a turn has its verdict");
+    outcomes.set(message.messageId, verdict);
+    if (message.dedupeScope === null || message.dedupeKey === null || verdict.kind === "refused") continue;
+    writes.dedupe.push({
+      scope: message.dedupeScope,
+      key: message.dedupeKey,
+      digest: digest ?? "",
+      messageId: message.messageId,
+      result: verdict.kind === "applied" ? answerText(verdict) : null,
+      at: now,
+    });
+  }
+  for (const message of queued) {
+    const verdict = verdicts.get(message.messageId);
+    if (message.dedupeScope === null || message.dedupeKey === null || verdict?.kind !== "applied") continue;
+    const { dedupeScope: scope, dedupeKey: key } = message;
+    writes.answered.push({ scope, key, result: answerText(verdict), at: now });
+  }
+}
+
+const answerText = ({ result, failure }: StoredAnswer): string =>
+  JSON.stringify({ result, failure } satisfies StoredAnswer);
+
+function groupByInstance(messages: readonly QueuedMessage[]): Map<string, QueuedMessage[]> {
+  const groups = new Map<string, QueuedMessage[]>();
+  for (const message of messages) {
+    const group = groups.get(message.instanceId);
+    if (group) group.push(message);
+    else groups.set(message.instanceId, [message]);
+  }
+  return groups;
+}
+
+const fencesOf = (message: Pick<MessageRow, "fences">): Fence[] =>
+  message.fences === null ? [] : (JSON.parse(message.fences) as Fence[]);
+
+const answerName = (scope: string, key: string): string => JSON.stringify([scope, key]);
+
+export const instanceNotFound = (instanceId: string): LockstepError =>
+  new LockstepError("not-found", `There is no instance ${instanceId}.`, { details: { instanceId } });
+
+export const keyReuse = (key: string): LockstepError =>
+  new LockstepError(
+    "idempotency-key-reuse",
+    `The Idempotency-Key ${key} was used for a call with other arguments. Use a new key for a new call.`,
+    { details: { idempotencyKey: key } },
+  );

@@ -1,0 +1,432 @@
+/**
+ * One instance's turn in a batch: its waiting messages and due timers are stepped one by one, and all that they cause is
+ * gathered as rows. Pure: no I/O, no clock; time comes in.
+ *
+ * Holds: I1 messages are applied in mailbox order, each becomes exactly one log entry with the next seq.
+ *        I6 a timer is taken from the snapshot, so one of an earlier entry generation is never there to fire.
+ *        Timers due before a message was sent fire before it. `at` never goes back.
+ * Does not: choose instances, lock or write (step-batch.ts), or know what an event means (the engine).
+ */
+import { assert, must } from "@/lib/base/assert";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { Effect } from "@/lib/statechart/effect";
+import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
+import type { StepInput, StepResult } from "@/lib/statechart/step";
+import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
+import type { StepWrites } from "@/lib/store/steps";
+import { applyInput } from "./apply-input";
+import { isEnded, timerLabel, type SendResult } from "./instance-views";
+import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries, turnBudgetMs } from "./limits";
+import type { Machine } from "@/lib/statechart/machine";
+import { newMessageId } from "./new-id";
+
+/** What became of a message of this turn. */
+export type Verdict =
+  | { kind: "applied"; result: SendResult; failure: { code: string; message: string } | null }
+  /** It stays, or now is, in the mailbox. */
+  | { kind: "queued"; result: SendResult }
+  | { kind: "refused"; error: LockstepError };
+
+/** A message to another instance, to be addressed when all turns of the batch are done. */
+export interface Outgoing {
+  from: string;
+  to: string;
+  event: { type: string; data?: Json; sendid?: string };
+  at: number;
+}
+
+/** Null when a message may be applied, else why not: the fences' and sequence checks of step-batch.ts. */
+export type Admission = (message: MessageRow, row: InstanceRow) => LockstepError | null;
+
+interface Waiting {
+  message: MessageRow;
+  /** Set when it lies in the mailbox. */
+  place: QueuedMessage | null;
+}
+
+export class Turn {
+  row: InstanceRow;
+  snapshot: Snapshot;
+  readonly verdicts = new Map<string, Verdict>();
+  readonly outgoing: Outgoing[] = [];
+  private readonly snapshotBefore: Snapshot | null;
+  private readonly configurationBefore: string | null;
+  private readonly waiting: Waiting[] = [];
+  private readonly applied: string[] = [];
+  private stepped = 0;
+
+  /**
+   * `before`: the instance's state when the batch began; null for one that this transaction starts.
+   * `mailbox`: its oldest messages; `more`: the mailbox holds others behind them.
+   */
+  constructor(
+    private readonly machine: Machine,
+    row: InstanceRow,
+    snapshot: Snapshot | null,
+    private readonly now: number,
+    private readonly writes: StepWrites,
+    mailbox: readonly QueuedMessage[],
+    private readonly more: boolean,
+  ) {
+    this.row = row;
+    this.snapshotBefore = snapshot;
+    this.configurationBefore = snapshot ? row.configuration : null;
+    this.snapshot = snapshot ?? unstarted;
+    for (const place of mailbox) this.waiting.push({ message: place, place });
+  }
+
+  /** A message that joins the end of the mailbox in this transaction. */
+  add(message: MessageRow): void {
+    this.waiting.push({ message, place: null });
+  }
+
+  /** Steps until nothing is left, the instance stops, or the turn's bounds are reached. */
+  run(admit: Admission): void {
+    const began = performance.now();
+    for (let steps = 0; steps < messagesPerTurnMax; steps += 1) {
+      if (this.row.status !== "running" || performance.now() - began > turnBudgetMs) return;
+      const next = this.waiting[0];
+      const timer = this.dueTimer();
+      if (timer && (!next || timer.timer.dueAt <= next.message.enqueuedAt)) this.fire(timer);
+      // Behind messages that were not read: those come first.
+      else if (next && !(next.place === null && this.more))
+        this.take(must(this.waiting.shift(), "a next one"), admit);
+      else return;
+    }
+  }
+
+  /** Gathers what remains to be written: call it once, after run. */
+  finish(): void {
+    if (isEnded(this.row.status)) this.refuseRest();
+    const left = this.waiting.length;
+    for (const { message, place } of this.waiting) {
+      if (place === null && message.expectedSeq !== null && message.expectedSeq !== this.row.seq) {
+        // It can't come true any more: what lies before it takes the next seq.
+        this.verdicts.set(message.messageId, { kind: "refused", error: sequenceConflict(message, this.row) });
+        continue;
+      }
+      if (place === null) this.writes.enqueued.push(message);
+      this.verdicts.set(message.messageId, {
+        kind: "queued",
+        result: this.resultOf(message, "queued", left),
+      });
+    }
+    for (const id of this.applied) {
+      const verdict = this.verdicts.get(id);
+      if (verdict?.kind === "applied") verdict.result.pending = left;
+    }
+    if (this.stepped > 0) this.writeRow();
+  }
+
+  /** One step's result as rows. Used for the start too, whose entry it makes. */
+  record(
+    entry: Pick<LogRow, "kind" | "type" | "input" | "actor" | "cause" | "messageId" | "dedupeKey">,
+    result: StepResult,
+  ): void {
+    const at = Math.max(this.now, this.row.at);
+    const unchanged = result.snapshot === this.snapshot && entry.kind !== "start";
+    const text = unchanged ? this.row.snapshot : JSON.stringify(result.snapshot);
+    const hash = unchanged ? this.row.stateHash : snapshotHash(result.snapshot);
+    const failure = result.snapshot.error ?? result.error ?? null;
+    const seq = this.row.seq + 1;
+    const log: LogRow = {
+      ...entry,
+      kind: result.outcome.outcome === "failed" && entry.kind !== "start" ? "step-failed" : entry.kind,
+      instanceId: this.row.id,
+      seq,
+      incarnation: this.row.incarnation,
+      at,
+      outcome: result.outcome.outcome,
+      reason: result.outcome.reason ?? null,
+      status: result.snapshot.status,
+      chartId: this.row.chartId,
+      version: this.row.version,
+      semantics: this.row.semantics,
+      exited: JSON.stringify(result.exited),
+      entered: JSON.stringify(result.entered),
+      patch: JSON.stringify(patchOf(result)),
+      stateHash: hash,
+      trace: JSON.stringify(result.microsteps),
+      logs: JSON.stringify(result.effects.flatMap(logOf)),
+      errorCode: result.outcome.outcome === "failed" ? (failure?.code ?? "internal") : null,
+      errorMessage: result.outcome.outcome === "failed" ? (failure?.message ?? "") : null,
+    };
+    this.writes.log.push(log);
+    this.snapshot = result.snapshot;
+    this.row = {
+      ...this.row,
+      status: result.snapshot.status,
+      seq,
+      at,
+      rank: at - this.row.priority * 60_000,
+      configuration: JSON.stringify(result.snapshot.configuration),
+      snapshot: text,
+      stateHash: hash,
+      logBytes: this.row.logBytes + sizeOf(log),
+      lastEvent: entry.type,
+      errorCode: result.snapshot.status === "failed" ? (failure?.code ?? "internal") : null,
+      errorMessage: result.snapshot.status === "failed" ? (failure?.message ?? "") : null,
+      updatedAt: at,
+      endedAt: isEnded(result.snapshot.status) ? at : null,
+    };
+    this.stepped += 1;
+    this.storeSnapshotWhenDue();
+    for (const effect of result.effects) this.carryOut(effect, at);
+  }
+
+  private take({ message, place }: Waiting, admit: Admission): void {
+    const refusal = admit(message, this.row);
+    if (refusal) {
+      this.verdicts.set(message.messageId, { kind: "refused", error: refusal });
+      if (place) this.bury(message, place, refusal.code);
+      return;
+    }
+    if (place) this.writes.consumed.push(place);
+    const input = JSON.parse(message.input) as StepInput;
+    const result = this.step(input);
+    this.record(
+      {
+        kind: "event",
+        type: message.type,
+        input: message.input,
+        actor: message.actor,
+        cause: message.cause,
+        messageId: message.messageId,
+        dedupeKey: message.dedupeKey,
+      },
+      result,
+    );
+    this.applied.push(message.messageId);
+    const failed = result.outcome.outcome === "failed";
+    const verdict: Verdict = {
+      kind: "applied",
+      result: {
+        ...this.resultOf(message, "applied", 0),
+        seq: this.row.seq,
+        outcome: result.outcome.outcome,
+        reason: result.outcome.reason ?? null,
+      },
+      failure: failed
+        ? { code: result.error?.code ?? "internal", message: result.error?.message ?? "" }
+        : null,
+    };
+    this.verdicts.set(message.messageId, verdict);
+  }
+
+  private fire({ id, timer }: { id: string; timer: ArmedTimer }): void {
+    const input: StepInput = { kind: "timer", id };
+    const result = this.step(input);
+    assert(result.snapshot.timers[id] === undefined, `timer ${id} is still armed after it fired`);
+    this.record(
+      {
+        kind: "timer",
+        type: timerLabel(timer),
+        input: JSON.stringify(input),
+        actor: "system",
+        cause: null,
+        messageId: null,
+        dedupeKey: null,
+      },
+      result,
+    );
+  }
+
+  private step(input: StepInput): StepResult {
+    const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
+    return applyInput(this.machine, this.snapshot, input, options);
+  }
+
+  private dueTimer(): { id: string; timer: ArmedTimer } | null {
+    let first: { id: string; timer: ArmedTimer } | null = null;
+    for (const [id, timer] of Object.entries(this.snapshot.timers)) {
+      if (timer.dueAt > this.now) continue;
+      if (!first || timer.dueAt < first.timer.dueAt) first = { id, timer };
+    }
+    return first;
+  }
+
+  private carryOut(effect: Effect, at: number): void {
+    if (effect.type !== "send") return;
+    if (
+      effect.to === null ||
+      effect.to === `#_scxml_${this.row.id}` ||
+      effect.to === `instance:${this.row.id}`
+    ) {
+      this.add(internalMessage(this.row.id, this.row, effect.event, at));
+    } else {
+      this.outgoing.push({ from: this.row.id, to: effect.to, event: effect.event, at });
+    }
+  }
+
+  private storeSnapshotWhenDue(): void {
+    const { seq, snapshotSeq, logBytes } = this.row;
+    if (seq - snapshotSeq < snapshotEveryEntries && logBytes < snapshotEveryBytes) return;
+    this.writes.snapshots.push({
+      instanceId: this.row.id,
+      seq,
+      incarnation: this.row.incarnation,
+      at: this.row.at,
+      version: this.row.version,
+      text: this.row.snapshot,
+      hash: this.row.stateHash,
+    });
+    this.row = { ...this.row, snapshotSeq: seq, logBytes: 0 };
+  }
+
+  private writeRow(): void {
+    if (this.snapshotBefore) this.writes.stepped.push(this.row);
+    else this.writes.created.push(this.row);
+    if (this.row.configuration !== this.configurationBefore) {
+      this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });
+    }
+    if (isEnded(this.row.status)) {
+      this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });
+      return;
+    }
+    const before = this.snapshotBefore?.timers ?? {};
+    for (const [timerId, timer] of Object.entries(this.snapshot.timers)) {
+      if (JSON.stringify(before[timerId]) !== JSON.stringify(timer)) {
+        this.writes.armed.push(timerRow(this.row, timerId, timer));
+      }
+    }
+    for (const timerId of Object.keys(before)) {
+      if (!this.snapshot.timers[timerId]) this.writes.cancelled.push({ instanceId: this.row.id, timerId });
+    }
+  }
+
+  /** The instance has ended in this turn, or had before: what came too late is refused or buried. */
+  private refuseRest(): void {
+    for (const { message, place } of this.waiting.splice(0)) {
+      this.verdicts.set(message.messageId, { kind: "refused", error: instanceEnded(this.row) });
+      if (place) this.bury(message, place, "instance-ended");
+      this.tellSender(message);
+    }
+  }
+
+  /** An instance that sent in vain hears of it. */
+  private tellSender(message: MessageRow): void {
+    const sender = /^instance:(.+)$/.exec(message.actor)?.[1];
+    if (sender === undefined || sender === this.row.id) return;
+    this.outgoing.push({
+      from: this.row.id,
+      to: `instance:${sender}`,
+      event: { type: "error.communication", data: { type: message.type, to: this.row.id } },
+      at: this.row.at,
+    });
+  }
+
+  private bury(message: MessageRow, place: QueuedMessage, reason: string): void {
+    this.writes.consumed.push(place);
+    this.writes.deadLetters.push({
+      instanceId: message.instanceId,
+      messageId: message.messageId,
+      incarnation: message.incarnation,
+      type: message.type,
+      input: message.input,
+      actor: message.actor,
+      cause: message.cause,
+      enqueuedAt: message.enqueuedAt,
+      at: Math.max(this.now, this.row.at),
+      reason,
+    });
+  }
+
+  private resultOf(message: MessageRow, state: "applied" | "queued", pending: number): SendResult {
+    return {
+      messageId: message.messageId,
+      instanceId: this.row.id,
+      state,
+      seq: null,
+      outcome: null,
+      reason: null,
+      status: this.row.status as SendResult["status"],
+      configuration: this.snapshot.configuration,
+      pending,
+      replayed: false,
+    };
+  }
+}
+
+/** Before the first step there is nothing. */
+const unstarted: Snapshot = {
+  status: "running",
+  configuration: [],
+  context: {},
+  session: { id: "", input: null },
+  history: {},
+  generations: {},
+  invocations: {},
+  timers: {},
+};
+
+export const sequenceConflict = (message: MessageRow, row: InstanceRow): LockstepError =>
+  new LockstepError(
+    "sequence-conflict",
+    `Instance ${row.id} is at seq ${row.seq}, not at the expected ${message.expectedSeq}. Read its state, then decide anew.`,
+    { details: { instanceId: row.id, expected: message.expectedSeq, actual: row.seq } },
+  );
+
+export const instanceEnded = (row: Pick<InstanceRow, "id" | "status" | "seq">): LockstepError =>
+  new LockstepError(
+    "instance-ended",
+    `Instance ${row.id} has ended (${row.status}); it takes no more events.`,
+    {
+      details: { instanceId: row.id, status: row.status, seq: row.seq },
+    },
+  );
+
+/** A message from one instance to another, or to itself. */
+export function internalMessage(
+  sender: string,
+  to: Pick<InstanceRow, "id" | "incarnation">,
+  event: Outgoing["event"],
+  at: number,
+): MessageRow {
+  const input: StepInput = {
+    kind: "event",
+    type: event.type,
+    ...(event.data === undefined ? {} : { data: event.data }),
+    ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
+    // SCXML: the address to answer to.
+    origin: `#_scxml_${sender}`,
+    origintype: "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
+  };
+  return {
+    instanceId: to.id,
+    incarnation: to.incarnation,
+    messageId: newMessageId(),
+    type: event.type,
+    input: JSON.stringify(input),
+    actor: `instance:${sender}`,
+    cause: sender,
+    enqueuedAt: at,
+    dedupeScope: null,
+    dedupeKey: null,
+    expectedSeq: null,
+    fences: null,
+  };
+}
+
+const timerRow = (row: InstanceRow, timerId: string, timer: ArmedTimer): TimerRow => ({
+  instanceId: row.id,
+  timerId,
+  incarnation: row.incarnation,
+  dueAt: timer.dueAt,
+  kind: timer.kind,
+  state: timer.state ?? null,
+  label: timerLabel(timer),
+});
+
+const patchOf = (result: StepResult): Json =>
+  result.microsteps.flatMap((microstep) =>
+    microstep.changes.map(({ path, after }) => (after === undefined ? [path] : [path, after])),
+  );
+
+const logOf = (effect: Effect): Json[] =>
+  effect.type === "log"
+    ? [effect.label === undefined ? { value: effect.value } : { label: effect.label, value: effect.value }]
+    : [];
+
+const sizeOf = (log: LogRow): number =>
+  log.input.length + log.trace.length + log.patch.length + log.logs.length;

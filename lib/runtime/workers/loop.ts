@@ -1,0 +1,50 @@
+/**
+ * A loop that looks for work: at once after a hint, and at least every `pollMs` because every hint may be lost (I8).
+ *
+ * Holds: one round at a time; a round that fails is tried again later and never ends the loop; stop() waits for the round
+ *        under way.
+ */
+import { pollMs } from "../limits";
+
+export interface Loop {
+  hint(): void;
+  stop(): Promise<void>;
+}
+
+/** `round` says whether there is more to do at once. */
+export function startLoop(round: () => Promise<boolean>, report: (error: unknown) => void): Loop {
+  let stopped = false;
+  let hinted = false;
+  let wake: () => void = () => undefined;
+  const hint = () => {
+    hinted = true;
+    wake();
+  };
+  const ended = (async () => {
+    while (!stopped) {
+      hinted = false;
+      let more = false;
+      try {
+        more = await round();
+      } catch (error) {
+        report(error);
+      }
+      if (stopped || more || hinted) continue;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  })();
+  return {
+    hint,
+    async stop() {
+      stopped = true;
+      wake();
+      await ended;
+    },
+  };
+}

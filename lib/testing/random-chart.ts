@@ -1,0 +1,418 @@
+/**
+ * Random charts for property tests: hierarchy, parallel, history, guards, actions, eventless transitions, done events,
+ * timers; from a seed, so that a failure names the seed and nothing else.
+ *
+ * Holds: every chart compiles, and every step comes to rest: what could go on for ever (eventless, raised, done) burns
+ *        `context.fuel`, which only an outside `e0` refills.
+ */
+import type { Action, Chart, Guard, StateNode, TransitionObject } from "@/lib/statechart/document";
+
+/** Deterministic numbers from a seed (mulberry32). */
+export class Random {
+  private state: number;
+  constructor(seed: number) {
+    this.state = seed >>> 0;
+  }
+  /** From 0 up to, not including, `end`. */
+  below(end: number): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let mixed = this.state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * end);
+  }
+  chance(probability: number): boolean {
+    return this.below(1_000_000) < probability * 1_000_000;
+  }
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)] as T;
+  }
+}
+
+/** An abstract chart; `toChart` writes it as lockstep/1, random-chart-xstate.ts as XState. */
+export interface RandomState {
+  key: string;
+  id: string;
+  type: "atomic" | "compound" | "parallel" | "final" | "history";
+  parent: RandomState | null;
+  children: RandomState[];
+  initial: { key: string; actions: RandomAction[] } | null;
+  history: { kind: "shallow" | "deep"; target: string | null } | null;
+  entry: RandomAction[];
+  exit: RandomAction[];
+  /** Exact descriptors first, then longer wildcards, then `*`: the order XState tries them in. */
+  on: { descriptor: string; transitions: RandomTransition[] }[];
+  after: { delayMs: number; transitions: RandomTransition[] }[];
+  always: RandomTransition[];
+  onDone: RandomTransition[];
+  /** Final states: adds this to x. */
+  output: number | null;
+}
+export interface RandomTransition {
+  targets: string[];
+  guard: RandomGuard | null;
+  actions: RandomAction[];
+  reenter: boolean;
+}
+export type RandomGuard =
+  | { kind: "compare"; variable: "x" | "y"; modulo: number | null; op: "<" | ">" | "=="; value: number }
+  | { kind: "fuel" }
+  | { kind: "in"; id: string }
+  | { kind: "data"; value: number }
+  | { kind: "fails" }
+  | { kind: "and" | "or"; parts: RandomGuard[] }
+  | { kind: "not"; part: RandomGuard };
+export type RandomAction =
+  | { kind: "add"; variable: "x" | "y"; value: number }
+  | { kind: "swap" }
+  | { kind: "mark"; text: string }
+  | { kind: "take-data" }
+  | { kind: "take-output" }
+  | { kind: "raise"; type: string }
+  | { kind: "burn" }
+  | { kind: "refuel" };
+
+export interface RandomOptions {
+  statesMax: number;
+  parallel: boolean;
+  history: boolean;
+  initialActions: boolean;
+  after: boolean;
+  wildcards: boolean;
+  /** Some guards fail to evaluate. */
+  failingGuards: boolean;
+}
+
+export const randomEvents = ["e0", "e1", "e2", "a.b", "a.c", "a"] as const;
+const fuelFull = 4;
+
+export function randomRoot(random: Random, options: RandomOptions): RandomState {
+  const states: RandomState[] = [];
+  const root = grow(random, options, null, 0, states);
+  const targetable = states.filter((state) => state !== root);
+  for (const state of states) decorate(random, options, state, targetable);
+  return root;
+}
+
+export const randomOptions = (random: Random): RandomOptions => {
+  const after = random.chance(0.5);
+  const wildcards = !after && random.chance(0.6);
+  const parallel = random.chance(0.7);
+  const history = random.chance(parallel ? 0.7 : 0.4);
+  return {
+    statesMax: 4 + random.below(16),
+    parallel,
+    history,
+    initialActions: !parallel && !history,
+    after,
+    wildcards,
+    failingGuards: !wildcards && random.chance(0.15),
+  };
+};
+
+function grow(
+  random: Random,
+  options: RandomOptions,
+  parent: RandomState | null,
+  depth: number,
+  states: RandomState[],
+): RandomState {
+  const number = states.length;
+  const state: RandomState = {
+    key: parent === null ? "" : `k${parent.children.length}`,
+    id: parent === null ? "m" : `s${number}`,
+    type: "atomic",
+    parent,
+    children: [],
+    initial: null,
+    history: null,
+    entry: [],
+    exit: [],
+    on: [],
+    after: [],
+    always: [],
+    onDone: [],
+    output: null,
+  };
+  states.push(state);
+  const roomy = states.length < options.statesMax && depth < 4;
+  if (parent === null || (roomy && random.chance(0.55))) {
+    state.type = options.parallel && random.chance(0.3) ? "parallel" : "compound";
+    const count = 2 + random.below(2);
+    for (let index = 0; index < count; index++) {
+      state.children.push(grow(random, options, state, depth + 1, states));
+    }
+    if (state.type === "compound") {
+      if (random.chance(parent === null ? 0.15 : 0.45))
+        state.children.push(leaf(random, state, "final", states));
+      const starts = state.children.filter(({ type }) => type !== "final" && type !== "history");
+      state.initial = { key: random.pick(starts).key, actions: [] };
+    }
+    if (options.history && parent !== null && random.chance(0.5))
+      state.children.push(leaf(random, state, "history", states));
+  }
+  return state;
+}
+
+function leaf(
+  random: Random,
+  parent: RandomState,
+  type: "final" | "history",
+  states: RandomState[],
+): RandomState {
+  const made: RandomState = {
+    key: `k${parent.children.length}`,
+    id: `s${states.length}`,
+    type,
+    parent,
+    children: [],
+    initial: null,
+    history: null,
+    entry: [],
+    exit: [],
+    on: [],
+    after: [],
+    always: [],
+    onDone: [],
+    output: type === "final" ? random.below(5) : null,
+  };
+  if (type === "history") {
+    const kind = random.chance(0.5) ? "deep" : "shallow";
+    const children = parent.children.filter((child) => child.type !== "history" && child.type !== "final");
+    // XState has no default for a history state of a parallel without target.
+    const named = parent.type === "parallel" || random.chance(0.5);
+    made.history = { kind, target: named ? random.pick(children).id : null };
+  }
+  states.push(made);
+  return made;
+}
+
+function decorate(
+  random: Random,
+  options: RandomOptions,
+  state: RandomState,
+  targetable: RandomState[],
+): void {
+  if (state.type === "history") return;
+  state.entry = randomActions(random, `+${state.id}`);
+  state.exit = randomActions(random, `-${state.id}`);
+  if (options.initialActions && state.initial !== null && random.chance(0.6))
+    state.initial.actions = [{ kind: "mark", text: `>${state.id}` }];
+  if (state.type === "final") return;
+  const events: string[] = randomEvents.filter(() => random.chance(0.45));
+  if (options.wildcards) events.push(...["a.*", "*"].filter(() => random.chance(0.2)));
+  for (const descriptor of events) {
+    const transitions = Array.from({ length: 1 + random.below(2) }, () =>
+      randomTransition(random, options, state, targetable, fuelOf(descriptor)),
+    );
+    state.on.push({ descriptor, transitions });
+  }
+  if (random.chance(0.25)) state.always.push(randomTransition(random, options, state, targetable, "burn"));
+  if (
+    state.children.some(({ type }) => type === "final") ||
+    (state.type === "parallel" && random.chance(0.7))
+  ) {
+    if (state.parent !== null) {
+      const transition = randomTransition(random, options, state, targetable, "burn");
+      if (state.type === "compound") transition.actions.push({ kind: "take-output" });
+      state.onDone.push(transition);
+    }
+  }
+  if (options.after && random.chance(0.3)) {
+    const delays = random.chance(0.3) ? [1000, 250] : [1000];
+    state.after = delays.map((delayMs) => ({
+      delayMs,
+      transitions: [randomTransition(random, options, state, targetable, null)],
+    }));
+  }
+}
+
+function randomActions(random: Random, text: string): RandomAction[] {
+  const actions: RandomAction[] = [{ kind: "mark", text }];
+  if (random.chance(0.3))
+    actions.push({ kind: "add", variable: random.pick(["x", "y"]), value: random.below(3) });
+  return actions;
+}
+
+function randomTransition(
+  random: Random,
+  options: RandomOptions,
+  source: RandomState,
+  targetable: RandomState[],
+  fuel: "burn" | "refuel" | null,
+): RandomTransition {
+  const targets = random.chance(0.75) ? randomTargets(random, targetable) : [];
+  const restoresItself = targetable.some(
+    (one) =>
+      one.type === "history" &&
+      targets.includes(one.id) &&
+      one.parent !== null &&
+      contains(one.parent, source),
+  );
+  const raises = random.chance(0.15);
+  const actions: RandomAction[] = [];
+  if (fuel === "burn" || raises) actions.push({ kind: "burn" });
+  if (fuel === "refuel") actions.push({ kind: "refuel" });
+  if (random.chance(0.7)) actions.push({ kind: "mark", text: `!${source.id}` });
+  if (random.chance(0.4))
+    actions.push({ kind: "add", variable: random.pick(["x", "y"]), value: 1 + random.below(3) });
+  if (random.chance(0.1)) actions.push({ kind: "swap" });
+  if (random.chance(0.15)) actions.push({ kind: "take-data" });
+  if (raises) actions.push({ kind: "raise", type: random.pick(randomEvents.slice(1)) });
+  const guards: RandomGuard[] = [];
+  if (fuel === "burn" || raises) guards.push({ kind: "fuel" });
+  if (random.chance(0.4)) guards.push(randomGuard(random, options, targetable, 0));
+  const [guard] = guards;
+  return {
+    targets,
+    guard: guards.length > 1 ? { kind: "and", parts: guards } : (guard ?? null),
+    actions,
+    // XState enters the still active source a second time when history restores it without re-entry; we keep it.
+    reenter: restoresItself || (targets.length > 0 && random.chance(0.25)),
+  };
+}
+
+const contains = (outer: RandomState, inner: RandomState): boolean =>
+  inner === outer || (inner.parent !== null && contains(outer, inner.parent));
+
+/** `*` also takes done events, which may follow from it. */
+const fuelOf = (descriptor: string): "burn" | "refuel" | null =>
+  descriptor === "*" ? "burn" : descriptor === "e0" ? "refuel" : null;
+
+/** One state, or one in each of two regions of a parallel. */
+function randomTargets(random: Random, targetable: RandomState[]): string[] {
+  const parallels = targetable.filter(({ type }) => type === "parallel");
+  if (parallels.length > 0 && random.chance(0.15)) {
+    const regions = random.pick(parallels).children.filter(({ type }) => type !== "history");
+    return regions.slice(0, 2).map((region) => random.pick(withDescendants(region)).id);
+  }
+  return [random.pick(targetable).id];
+}
+
+const withDescendants = (state: RandomState): RandomState[] => [
+  state,
+  ...state.children.filter(({ type }) => type !== "history").flatMap(withDescendants),
+];
+
+function randomGuard(
+  random: Random,
+  options: RandomOptions,
+  states: RandomState[],
+  depth: number,
+): RandomGuard {
+  if (options.failingGuards && random.chance(0.1)) return { kind: "fails" };
+  const roll = random.below(10);
+  if (depth < 2 && roll === 0) return { kind: "not", part: randomGuard(random, options, states, depth + 1) };
+  if (depth < 2 && roll <= 2) {
+    const parts = [0, 1].map(() => randomGuard(random, options, states, depth + 1));
+    return { kind: roll === 1 ? "and" : "or", parts };
+  }
+  if (roll <= 4) return { kind: "in", id: random.pick(states.filter(({ type }) => type !== "history")).id };
+  if (roll === 5) return { kind: "data", value: random.below(4) };
+  return {
+    kind: "compare",
+    variable: random.pick(["x", "y"]),
+    modulo: random.chance(0.5) ? 2 + random.below(3) : null,
+    op: random.pick(["<", ">", "=="]),
+    value: random.below(4),
+  };
+}
+
+// ---- as lockstep/1
+
+/** A random chart ready to compile. Its selection is XState's where the seed says so. */
+export function randomChart(seed: number): Chart {
+  const random = new Random(seed);
+  return toChart(randomRoot(random, randomOptions(random)), random.chance(0.5) ? "xstate" : "scxml");
+}
+
+export function toChart(root: RandomState, selection: "xstate" | "scxml"): Chart {
+  return {
+    lockstep: 1,
+    context: { x: 0, y: 0, fuel: fuelFull, log: [] },
+    settings: { selection, errors: "stop" },
+    ...stateNode(root),
+  };
+}
+
+function stateNode(state: RandomState): StateNode {
+  const node: StateNode = { id: state.id };
+  if (state.type === "parallel" || state.type === "final" || state.type === "history") node.type = state.type;
+  if (state.children.length > 0) {
+    node.states = Object.fromEntries(state.children.map((child) => [child.key, stateNode(child)]));
+  }
+  if (state.initial !== null) {
+    const { key, actions } = state.initial;
+    node.initial = actions.length === 0 ? key : { target: key, actions: actions.map(action) };
+  }
+  if (state.history !== null) {
+    node.history = state.history.kind;
+    if (state.history.target !== null) node.target = `#${state.history.target}`;
+  }
+  if (state.entry.length > 0) node.entry = state.entry.map(action);
+  if (state.exit.length > 0) node.exit = state.exit.map(action);
+  if (state.on.length > 0) {
+    node.on = Object.fromEntries(state.on.map((one) => [one.descriptor, one.transitions.map(transition)]));
+  }
+  if (state.after.length > 0) {
+    node.after = Object.fromEntries(
+      state.after.map((one) => [String(one.delayMs), one.transitions.map(transition)]),
+    );
+  }
+  if (state.always.length > 0) node.always = state.always.map(transition);
+  if (state.onDone.length > 0) node.onDone = state.onDone.map(transition);
+  if (state.output !== null) node.output = `context.x + ${state.output}`;
+  return node;
+}
+
+function transition(one: RandomTransition): TransitionObject {
+  const made: TransitionObject = { actions: one.actions.map(action) };
+  if (one.targets.length > 0) made.target = one.targets.map((id) => `#${id}`);
+  if (one.guard !== null) made.guard = guard(one.guard);
+  if (one.reenter) made.reenter = true;
+  return made;
+}
+
+function guard(one: RandomGuard): Guard {
+  switch (one.kind) {
+    case "compare": {
+      const left = `context.${one.variable}${one.modulo === null ? "" : ` % ${one.modulo}`}`;
+      return `${left} ${one.op} ${one.value}`;
+    }
+    case "fuel":
+      return "context.fuel > 0";
+    case "in":
+      return { in: one.id };
+    case "data":
+      return `event != null && has(event.n) && event.n > ${one.value}`;
+    case "fails":
+      return "context.missing > 0";
+    case "and":
+      return { and: one.parts.map(guard) };
+    case "or":
+      return { or: one.parts.map(guard) };
+    case "not":
+      return { not: guard(one.part) };
+  }
+}
+
+function action(one: RandomAction): Action {
+  switch (one.kind) {
+    case "add":
+      return { assign: { [one.variable]: `context.${one.variable} + ${one.value}` } };
+    case "swap":
+      return { assign: { x: "context.y", y: "context.x" } };
+    case "mark":
+      return { assign: { log: `context.log + ['${one.text}']` } };
+    case "take-data":
+      return { assign: { y: "event != null && has(event.n) ? event.n : context.y" } };
+    case "take-output":
+      return { assign: { x: "event.output" } };
+    case "raise":
+      return { raise: { type: one.type } };
+    case "burn":
+      return { assign: { fuel: "context.fuel - 1" } };
+    case "refuel":
+      return { assign: { fuel: fuelFull } };
+  }
+}
