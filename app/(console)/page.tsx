@@ -1,3 +1,5 @@
-export default function OverviewPage() {
-  return <main className="p-5">Lockstep</main>;
+import { OverviewPage } from "@/components/overview/overview-page";
+
+export default function Page() {
+  return <OverviewPage />;
 }

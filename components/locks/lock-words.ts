@@ -1,0 +1,61 @@
+/**
+ * A lock log entry in words.
+ */
+import {
+  ArrowRightLeft,
+  CircleSlash,
+  Hand,
+  ListEnd,
+  Lock,
+  LockOpen,
+  RefreshCw,
+  ShieldX,
+  TimerOff,
+  Trash,
+  type LucideIcon,
+} from "lucide-react";
+import { formatDuration } from "@/components/ui/time";
+import type { LockLogEntry } from "@/lib/contract/locks";
+
+export const lockEntryLooks: Record<LockLogEntry["type"], { icon: LucideIcon; tone: string }> = {
+  REQUESTED: { icon: Hand, tone: "text-text-3" },
+  ENQUEUED: { icon: ListEnd, tone: "text-text-3" },
+  ACQUIRED: { icon: Lock, tone: "text-taken" },
+  RENEWED: { icon: RefreshCw, tone: "text-text-3" },
+  RELEASED: { icon: LockOpen, tone: "text-text-3" },
+  EXPIRED: { icon: TimerOff, tone: "text-exited" },
+  FORCE_RELEASED: { icon: LockOpen, tone: "text-exited" },
+  WAIT_TIMEOUT: { icon: CircleSlash, tone: "text-exited" },
+  HANDOFF: { icon: ArrowRightLeft, tone: "text-text-3" },
+  WRITE_REJECTED: { icon: ShieldX, tone: "text-failed" },
+  DELETED: { icon: Trash, tone: "text-exited" },
+};
+
+export function lockEntryText(entry: LockLogEntry): string {
+  const who = entry.holder ?? "nobody";
+  const { details } = entry;
+  switch (entry.type) {
+    case "ACQUIRED":
+      return [
+        `${who}, fence ${entry.fence}`,
+        typeof details["ttlMs"] === "number" ? `ttl ${formatDuration(details["ttlMs"])}` : "",
+      ]
+        .filter(Boolean)
+        .join(", ");
+    case "ENQUEUED":
+      return `${who}${details["position"] === undefined ? "" : `, position ${String(details["position"])}`}`;
+    case "FORCE_RELEASED":
+      return `by ${entry.actor}, from ${who}, fence now ${entry.fence}${entry.reason ? `: “${entry.reason}”` : ""}`;
+    case "WRITE_REJECTED":
+      return [who, ...Object.entries(details).map(([name, value]) => `${words(name)} ${String(value)}`)].join(
+        ", ",
+      );
+    case "EXPIRED":
+      return `${who}, fence ${entry.fence}`;
+    default:
+      return [who, entry.reason ?? ""].filter(Boolean).join(": ");
+  }
+}
+
+/** `refusedFence` → `refused fence`. */
+const words = (name: string): string => name.replace(/([A-Z])/g, " $1").toLowerCase();
