@@ -2,8 +2,16 @@
  * Plugs the real parts together, once per process: store, runtime, seeds, workers.
  *
  * Holds: instrumentation and route handlers are separate module instances, so the one runtime lives on globalThis.
+ *        Closing the process closes it: waiting calls end, the step under way is finished, the database is let go.
  */
-import type { Runtime } from "./runtime/runtime";
+import { systemActor } from "./access/actor";
+import { LockstepError } from "./base/errors";
+import { onShutdown } from "./base/shutdown";
+import { readConfig } from "./config";
+import { logError, logInfo } from "./observe/log";
+import { createRuntime, type Runtime } from "./runtime/runtime";
+import { exampleCharts, exampleInstances, exampleLocks } from "./seeds/examples";
+import { openSqlStore } from "./store/sql/open-sql-store";
 
 const slot = globalThis as typeof globalThis & { __lockstepRuntime?: Promise<Runtime> };
 
@@ -16,14 +24,57 @@ export function getRuntime(): Promise<Runtime> {
   return slot.__lockstepRuntime;
 }
 
-/** Ends the process's runtime if one was opened: streams and waiting calls end first, then workers, then the store. */
-export async function closeRuntime(): Promise<void> {
-  const open = slot.__lockstepRuntime;
-  if (!open) return;
-  delete slot.__lockstepRuntime;
-  await (await open).close();
+async function openRuntime(): Promise<Runtime> {
+  const config = readConfig();
+  const store = await openSqlStore({ url: config.databaseUrl, connections: config.databaseConnections });
+  const runtime = createRuntime({ store, report: (error) => logError("in the background", error) });
+  onShutdown(() => runtime.close());
+  if (config.seeds) await plantExamples(runtime);
+  runtime.startWorkers();
+  return runtime;
 }
 
-function openRuntime(): Promise<Runtime> {
-  return Promise.reject(new Error("the store is not plugged in yet"));
+/**
+ * Gives a new database its examples, through the runtime's own verbs. A start that was cut off here goes on at the next
+ * one: the last chart is made last, and the rest is repeated under the same idempotency keys.
+ */
+export async function plantExamples(runtime: Runtime): Promise<void> {
+  const charts = new Map((await runtime.listCharts(systemActor, {})).items.map((chart) => [chart.id, chart]));
+  const last = exampleCharts.at(-1);
+  const foreign = [...charts.keys()].some((id) => !exampleCharts.some((example) => example.id === id));
+  if (foreign || (last && charts.get(last.id)?.version)) return;
+  for (const { id, chart, note } of exampleCharts) {
+    if (!charts.has(id)) {
+      await runtime.createChart(systemActor, { id, text: JSON.stringify(chart, null, 2) });
+    }
+    if (!charts.get(id)?.version) {
+      await runtime.publishVersion(systemActor, { chartId: id, revision: 1, note });
+    }
+    for (const instance of exampleInstances.filter((each) => each.chartId === id)) {
+      await plantInstance(runtime, instance);
+    }
+  }
+  for (const lock of exampleLocks) {
+    const asked = runtime.acquireLock(systemActor, lock);
+    // One that waits in line goes on waiting behind the start.
+    if (lock.waitMs === undefined) await asked;
+    else asked.catch((error: unknown) => refused(error));
+  }
+  logInfo("examples planted", { charts: exampleCharts.length, instances: exampleInstances.length });
+}
+
+async function plantInstance(
+  runtime: Runtime,
+  { id, events, ...start }: (typeof exampleInstances)[number],
+): Promise<void> {
+  await runtime.startInstance(systemActor, { id, ...start, idempotencyKey: `example:${id}` });
+  for (const [index, event] of events.entries()) {
+    await runtime.sendEvent(systemActor, { instanceId: id, ...event, idempotencyKey: `example:${index}` });
+  }
+}
+
+/** The example's waiter ends with the server, or when its hour is over. */
+function refused(error: unknown): void {
+  if (error instanceof LockstepError && error.code === "shutting-down") return;
+  logError("the example's waiter", error);
 }
