@@ -147,7 +147,7 @@ function Sidebar({ path, onCommands, onKeys }: FrameProps) {
         </span>
         <div className="min-w-0 flex-1">
           <p className="truncate text-body leading-4 font-medium">local</p>
-          <p className="truncate text-hint leading-4 text-text-3">this machine only</p>
+          <p className="truncate text-hint leading-4 text-text-3">this machine</p>
         </div>
         <Tooltip text="Keys" keys="?">
           <IconButton label="Keys" onClick={onKeys}>
