@@ -111,3 +111,33 @@ function filesBelow(folder: string): string[] {
     entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
   );
 }
+
+/** docs/conformance.md: what is run, and each excluded case with what excludes it. */
+export function conformanceReport(cases: readonly ConformanceCase[]): string {
+  const excluded = cases.filter((one) => one.excluded !== null);
+  const byReason = new Map<string, string[]>();
+  for (const { name, excluded: reason } of excluded)
+    byReason.set(reason ?? "", [...(byReason.get(reason ?? "") ?? []), name]);
+  const sections = [...byReason]
+    .sort(([a, left], [b, right]) => right.length - left.length || (a < b ? -1 : 1))
+    .map(
+      ([reason, names]) =>
+        `### ${reason.replaceAll("\n", " ")}\n\n${names.map((name) => `- ${name}`).join("\n")}\n`,
+    );
+  return `# SCXML conformance
+
+<!-- Written by scripts/scxml-conformance.mjs; a test compares it with what the script would write. -->
+
+The public cases of \`@scion-scxml/test-framework\` 2.0.16 (a document, and a script of events with the configurations they
+lead to) run in \`npm test\` through the importer, the engine and the virtual clock of \`lockstep run\`: see
+\`lib/cli/scxml-conformance.test.ts\`.
+
+${cases.length} cases have a script: ${cases.length - excluded.length} are run, ${excluded.length} excluded.
+
+A case is excluded by rule, never by hand: its document holds \`<script>\`, \`<invoke>\` or \`<send>\`; an expression of it lies
+outside the translated ECMAScript subset; or its script expects a state that its document does not have.
+
+## Excluded cases
+
+${sections.join("\n")}`;
+}

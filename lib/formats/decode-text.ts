@@ -25,19 +25,21 @@ export function decodeText(bytes: Uint8Array): DecodedText {
   try {
     return { ok: true, text: new TextDecoder(encoding, { fatal: true }).decode(bytes) };
   } catch {
-    const valid = validPrefix(bytes, encoding);
-    const byte = bytes[valid.length] ?? 0;
-    const hex = `0x${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    const text = validPrefix(bytes, encoding);
+    // Where the valid text ends: a cut character's first byte, not the byte that cuts it.
+    const bom = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0;
+    const offset = encoding === "utf-8" ? bom + new TextEncoder().encode(text).length : 2 + text.length * 2;
+    const hex = `0x${(bytes[offset] ?? 0).toString(16).toUpperCase().padStart(2, "0")}`;
     return {
       ok: false,
       message: `the file is not ${encoding.toUpperCase()} text (byte ${hex}); save it as UTF-8`,
-      at: positionAt(valid.text, valid.text.length),
+      at: positionAt(text, text.length),
     };
   }
 }
 
 /** The longest prefix that decodes, by bisection: decoding is monotone in the prefix up to a cut character. */
-function validPrefix(bytes: Uint8Array, encoding: string): { text: string; length: number } {
+function validPrefix(bytes: Uint8Array, encoding: string): string {
   const decode = (length: number): string | null => {
     try {
       // `stream` keeps a character cut at the end from failing.
@@ -53,5 +55,5 @@ function validPrefix(bytes: Uint8Array, encoding: string): { text: string; lengt
     if (decode(middle) === null) high = middle;
     else low = middle;
   }
-  return { text: decode(low) ?? "", length: low };
+  return decode(low) ?? "";
 }

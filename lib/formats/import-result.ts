@@ -42,8 +42,10 @@ export const importBounds = {
   charsMax: 4 * 1024 * 1024,
   /** Nested elements or JSON containers. */
   depthMax: 128,
-  /** XML elements, or JSON values. */
-  elementsMax: 200_000,
+  /** XML elements. */
+  elementsMax: 50_000,
+  /** JSON values. */
+  valuesMax: 200_000,
   /** Diagnostics and losses kept each; more of them help nobody. */
   reportsMax: 200,
 } as const;

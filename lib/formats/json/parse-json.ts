@@ -68,7 +68,7 @@ class Parser {
 
   private value(depth: number): Json {
     if (depth > importBounds.depthMax) this.fail(`nested deeper than ${importBounds.depthMax} levels`);
-    if (++this.values > importBounds.elementsMax) this.fail(`more than ${importBounds.elementsMax} values`);
+    if (++this.values > importBounds.valuesMax) this.fail(`more than ${importBounds.valuesMax} values`);
     this.space();
     const char = this.text[this.at];
     if (char === "{") return this.object(depth);

@@ -74,12 +74,12 @@ export class Expressions {
     text: string,
     context: "value" | "bool",
     at: ExpressionPlace,
-    use: (translation: Translated) => T,
+    build: (translation: Translated) => T,
   ): T | { placeholder: string; text: string } {
-    if (this.language === "cel") return use({ cel: text.trim(), literal: undefined });
+    if (this.language === "cel") return build({ cel: text.trim(), literal: undefined });
     if (this.language !== "ecmascript") {
       const same = sameInAnyLanguage(text);
-      if (same !== null) return use(same);
+      if (same !== null) return build(same);
       return this.placeholder(text, `it is ${this.language}, which is not translated`, at);
     }
     const translation = translateEcmaScript(text, {
@@ -87,8 +87,8 @@ export class Expressions {
       types: this.types,
       eventBound: at.eventBound === true,
     });
-    if (translation.kind === "cel") return use(translation);
-    if (translation.kind === "illegal") return use({ cel: illegalCel(text), literal: undefined });
+    if (translation.kind === "cel") return build(translation);
+    if (translation.kind === "illegal") return build({ cel: illegalCel(text), literal: undefined });
     return this.placeholder(text, translation.reason, at);
   }
 

@@ -6,7 +6,7 @@
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { importBounds } from "../import-result";
-import type { TextPosition } from "../text-position";
+import { positionAt, type TextPosition } from "../text-position";
 
 export interface XmlElement {
   /** Local name. */
@@ -39,10 +39,37 @@ export function readXml(text: string): ParsedXml {
   try {
     return { ok: true, root: parse(text) };
   } catch (error) {
-    if (error instanceof XmlFault) return { ok: false, message: error.message, at: error.at };
-    throw error;
+    if (!(error instanceof XmlFault)) throw error;
+    const { message, at } = error;
+    return { ok: false, ...(bareAmpersand(text, at) ?? { message, at }) };
   }
 }
+
+/**
+ * The commonest fault, a bare `&` as in `a && b`: the parser reads on to the next `;` and complains far away.
+ */
+function bareAmpersand(text: string, before: TextPosition): { message: string; at: TextPosition } | null {
+  const next = /&|<!--|<!\[CDATA\[|<\?/g;
+  const reference = /&(?:[A-Za-z_][\w.-]*|#\d+|#x[0-9A-Fa-f]+);/y;
+  for (let found = next.exec(text); found !== null; found = next.exec(text)) {
+    const end = endOf[found[0]];
+    if (end !== undefined) {
+      const at = text.indexOf(end, next.lastIndex);
+      if (at < 0) return null;
+      next.lastIndex = at + end.length;
+      continue;
+    }
+    reference.lastIndex = found.index;
+    if (reference.test(text)) continue;
+    const at = positionAt(text, found.index);
+    const earlier = at.line < before.line || (at.line === before.line && at.column <= before.column);
+    return earlier ? { message: "a bare `&`; write `&amp;` (so `&&` is `&amp;&amp;`)", at } : null;
+  }
+  return null;
+}
+
+/** What closes the sections whose ampersands are no references. */
+const endOf: Readonly<Record<string, string>> = { "<!--": "-->", "<![CDATA[": "]]>", "<?": "?>" };
 
 interface OpenElement {
   element: XmlElement;

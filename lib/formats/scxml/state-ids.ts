@@ -17,10 +17,12 @@ export class StateIds {
   constructor(root: XmlElement, reports: Reports) {
     const unnamed: XmlElement[] = [];
     this.collect(root, root.uri, unnamed, reports);
-    let next = 1;
+    const next = new Map<string, number>();
     for (const element of unnamed) {
-      while (this.byId.has(`${element.name}${next}`)) next++;
-      this.add(element, `${element.name}${next}`);
+      let number = next.get(element.name) ?? 1;
+      while (this.byId.has(`${element.name}${number}`)) number++;
+      next.set(element.name, number);
+      this.add(element, `${element.name}${number}`);
     }
   }
 

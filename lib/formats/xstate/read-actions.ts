@@ -54,14 +54,14 @@ function readAction(reading: Reading, value: Json, place: Place, field: string):
   const builtIn = /^(?:xstate|core)\./.test(value.type) ? readBuiltIn(reading, value, value.type) : undefined;
   if (builtIn !== undefined) return builtIn;
   const { type, params, ...rest } = value;
-  const name = named(reading, type as string);
+  const name = named(reading, type);
   if (params === undefined && Object.keys(rest).length === 0) return name;
   // Stately's profiles may put fields beside `params`; they are kept with the parameters.
   const all =
     Object.keys(rest).length === 0
       ? params
       : { ...(isJsonObject(params) ? params : { params: params ?? null }), ...rest };
-  return { type: type as string, params: reading.expressions.value(all ?? null) };
+  return { type: type, params: reading.expressions.value(all ?? null) };
 }
 
 function named(reading: Reading, name: string): string {
