@@ -26,10 +26,10 @@ export function takeTransitions(run: Run, transitions: readonly CompiledTransiti
   const plans = transitions.map((one) => (one.targets === null ? null : planOf(run, one)));
   exitStates(run, plans);
   for (const transition of transitions) run.runBlock(transition.actions);
-  const [only] = plans;
-  if (plans.length === 1) {
-    if (only !== null && only !== undefined) enterStates(run, only.entry);
-  } else enterStates(run, merge(plans));
+  // Asked again: what was just left may be what a history target now restores.
+  const entries = transitions.flatMap((one) => (one.targets === null ? [] : [planOf(run, one).entry]));
+  const [only] = entries;
+  if (only !== undefined) enterStates(run, entries.length === 1 ? only : merge(entries));
 }
 
 /** The machine's first configuration. */
@@ -80,6 +80,8 @@ function endInvocations(run: Run, state: CompiledState): void {
 
 function enterStates(run: Run, plan: EntryPlan): void {
   for (const state of plan.states) {
+    // A history state may restore the very source that a transition without re-entry keeps: it stays as it is.
+    if (run.isActive(state)) continue;
     run.add(state);
     if (state.timers.length > 0 || state.invokes.length > 0) {
       run.generations = { ...run.generations, [state.name]: (run.generations[state.name] ?? 0) + 1 };
@@ -199,15 +201,14 @@ function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
   return plan;
 }
 
-function merge(plans: readonly (TransitionPlan | null)[]): EntryPlan {
+function merge(plans: readonly EntryPlan[]): EntryPlan {
   const states = new Set<CompiledState>();
   const byDefault = new Set<CompiledState>();
   const historyDefaults = new Map<CompiledState, readonly CompiledState[]>();
   for (const plan of plans) {
-    if (plan === null) continue;
-    for (const state of plan.entry.states) states.add(state);
-    for (const state of plan.entry.byDefault) byDefault.add(state);
-    for (const [parent, histories] of plan.entry.historyDefaults) historyDefaults.set(parent, histories);
+    for (const state of plan.states) states.add(state);
+    for (const state of plan.byDefault) byDefault.add(state);
+    for (const [parent, histories] of plan.historyDefaults) historyDefaults.set(parent, histories);
   }
   return { states: [...states].sort(byOrder), byDefault, historyDefaults };
 }
@@ -326,6 +327,8 @@ class Planner {
 
   /** SCXML: addAncestorStatesToEnter. `domain` stays active; when it is parallel, its left regions are entered anew. */
   private addAncestors(state: CompiledState, domain: CompiledState | null): void {
+    // A transition to its own source that is not re-entered: nothing above it is touched.
+    if (state === domain) return;
     for (const ancestor of properAncestors(state)) {
       if (ancestor === domain) {
         if (ancestor.type === "parallel") this.addRegions(ancestor);

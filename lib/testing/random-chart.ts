@@ -84,6 +84,8 @@ export interface RandomOptions {
 }
 
 export const randomEvents = ["e0", "e1", "e2", "a.b", "a.c", "a"] as const;
+/** Raised only. */
+const internalEvents = ["i0", "i1"] as const;
 const fuelFull = 4;
 
 export function randomRoot(random: Random, options: RandomOptions): RandomState {
@@ -199,7 +201,7 @@ function decorate(
   if (options.initialActions && state.initial !== null && random.chance(0.6))
     state.initial.actions = [{ kind: "mark", text: `>${state.id}` }];
   if (state.type === "final") return;
-  const events: string[] = randomEvents.filter(() => random.chance(0.45));
+  const events: string[] = [...randomEvents, ...internalEvents].filter(() => random.chance(0.45));
   if (options.wildcards) events.push(...["a.*", "*"].filter(() => random.chance(0.2)));
   for (const descriptor of events) {
     const transitions = Array.from({ length: 1 + random.below(2) }, () =>
@@ -241,14 +243,12 @@ function randomTransition(
   targetable: RandomState[],
   fuel: "burn" | "refuel" | null,
 ): RandomTransition {
-  const targets = random.chance(0.75) ? randomTargets(random, targetable) : [];
-  const restoresItself = targetable.some(
-    (one) =>
-      one.type === "history" &&
-      targets.includes(one.id) &&
-      one.parent !== null &&
-      contains(one.parent, source),
-  );
+  // From inside its own parent, a history target restores what is still active: XState (and SCXML's algorithm, read to
+  // the letter) then enters active states a second time; we keep them. Both are left out of the comparison.
+  const restores = (one: RandomState): boolean =>
+    one.type === "history" && one.parent !== null && contains(one.parent, source);
+  const usable = targetable.filter((one) => !restores(one));
+  const targets = usable.length > 0 && random.chance(0.75) ? randomTargets(random, usable) : [];
   const raises = random.chance(0.15);
   const actions: RandomAction[] = [];
   if (fuel === "burn" || raises) actions.push({ kind: "burn" });
@@ -258,7 +258,7 @@ function randomTransition(
     actions.push({ kind: "add", variable: random.pick(["x", "y"]), value: 1 + random.below(3) });
   if (random.chance(0.1)) actions.push({ kind: "swap" });
   if (random.chance(0.15)) actions.push({ kind: "take-data" });
-  if (raises) actions.push({ kind: "raise", type: random.pick(randomEvents.slice(1)) });
+  if (raises) actions.push({ kind: "raise", type: random.pick(internalEvents) });
   const guards: RandomGuard[] = [];
   if (fuel === "burn" || raises) guards.push({ kind: "fuel" });
   if (random.chance(0.4)) guards.push(randomGuard(random, options, targetable, 0));
@@ -267,8 +267,7 @@ function randomTransition(
     targets,
     guard: guards.length > 1 ? { kind: "and", parts: guards } : (guard ?? null),
     actions,
-    // XState enters the still active source a second time when history restores it without re-entry; we keep it.
-    reenter: restoresItself || (targets.length > 0 && random.chance(0.25)),
+    reenter: targets.length > 0 && random.chance(0.25),
   };
 }
 
