@@ -86,6 +86,8 @@ test.each([
   ["nonsense + 1", "unknown-variable"],
   ["context.n +", "unexpected-token"],
   ["context.n + 'a'", "no-such-overload"],
+  ["!(context.n + context in [null, 0, ''])", "no-such-overload"],
+  ["context.n < context", "no-such-overload"],
   ["1 / 0", "division-by-zero"],
   ["9007199254740993", "not-json"],
   ["1.0 / 0.0", "not-json"],

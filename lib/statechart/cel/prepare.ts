@@ -46,6 +46,8 @@ export interface CelNode {
   args: unknown;
   left?: CelNode;
   right?: CelNode;
+  /** What the checker chose for the operands; absent before the check. */
+  handle?: (left: CelValue, right: CelValue, node: CelNode, evaluator: Evaluator) => CelValue;
   evaluate: Evaluate;
   meta: { check: Check; evaluate: Evaluate; alternate?: CelNode; macro?: Macro };
   setMeta(key: string, value: unknown): CelNode;
@@ -171,7 +173,6 @@ function mendArithmetic(node: CelNode, op: string): void {
   const compares = op.startsWith("<") || op.startsWith(">");
   const [left, right] = node.args as [CelNode, CelNode];
   const check = node.meta.check;
-  const evaluate = node.meta.evaluate;
   node.setMeta("check", ((checker, self, context) => {
     self.left = left;
     self.right = right;
@@ -196,26 +197,18 @@ function mendArithmetic(node: CelNode, op: string): void {
       // Charged before it is made: a list that doubles is memory, not only time.
       charge(1 + (typeof a === "string" ? a.length >> 6 : a.length));
     }
-    const value = evaluate(constantly(left, a, right, b, evaluator), node, context);
+    if (node.handle === undefined) throw noOverload(a, op, b);
+    const value = node.handle(a, b, node, evaluator);
     if (op === "+") chargeSize(value);
     return value;
   };
 }
 
-/** An evaluator that already knows both operands, so that they are evaluated once. */
-function constantly(
-  left: CelNode,
-  a: CelValue,
-  right: CelNode,
-  b: CelValue,
-  evaluator: Evaluator,
-): Evaluator {
-  return Object.create(evaluator, {
-    run: {
-      value: (node: CelNode, context: unknown): CelValue =>
-        node === left ? a : node === right ? b : evaluator.run(node, context),
-    },
-  }) as Evaluator;
+function noOverload(a: CelValue, op: string, b: CelValue): EvaluationFailure {
+  return new EvaluationFailure(
+    "no-such-overload",
+    `no such overload: ${celTypeName(a)} ${op} ${celTypeName(b)}`,
+  );
 }
 
 type Numeric = number | bigint;
