@@ -1,7 +1,6 @@
 /**
  * Charts as the runtime shows them.
  */
-import type { Json } from "@/lib/base/json";
 import type { ChartRow, VersionRow } from "@/lib/store/charts";
 
 interface Rectangle {
@@ -104,4 +103,4 @@ export const viewVersion = (row: VersionRow): VersionView => ({
   layout: parseLayout(row.layout),
 });
 
-const parseLayout = (text: string): ChartLayout => JSON.parse(text) as Json as unknown as ChartLayout;
+const parseLayout = (text: string): ChartLayout => JSON.parse(text) as ChartLayout;

@@ -15,8 +15,8 @@ const busyPauseMs = 3;
 
 interface Waiting {
   send: Send;
-  resolve(outcome: SendOutcome): void;
-  reject(error: unknown): void;
+  resolve: (outcome: SendOutcome) => void;
+  reject: (error: unknown) => void;
 }
 
 export class SendQueue {

@@ -135,7 +135,7 @@ function handleOf(client: Client): Handle {
 interface Opened {
   provider: Provider;
   client: SqliteClient;
-  end(): Promise<void>;
+  end: () => Promise<void>;
 }
 
 function openSqlite(url: string): Opened {

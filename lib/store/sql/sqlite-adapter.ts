@@ -142,8 +142,8 @@ function openTransaction(writer: Connection, release: () => void): Transaction {
     adapterName,
     // true: Prisma calls commit and rollback instead of sending the words itself.
     options: { usePhantomQuery: true },
-    queryRaw: async (query) => caught(() => mine().query(query)),
-    executeRaw: async (query) => caught(() => mine().execute(query)),
+    queryRaw: (query) => promised(() => mine().query(query)),
+    executeRaw: (query) => promised(() => mine().execute(query)),
     commit: async () => settle(() => writer.database.exec("COMMIT")),
     rollback: async () => settle(() => undefined),
     createSavepoint: async (name) => run(`SAVEPOINT ${name}`),
@@ -296,6 +296,11 @@ function isBusy(error: unknown): boolean {
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** What `work` gives, its error as a rejection: the adapter's interface is asynchronous, SQLite is not. */
+function promised<T>(work: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(caught(work)));
+}
 
 function caught<T>(work: () => T): T {
   try {

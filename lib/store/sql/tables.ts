@@ -263,7 +263,13 @@ export async function deleteRows(
   rows: readonly object[],
 ): Promise<number> {
   if (rows.length === 0) return 0;
-  const used = Object.fromEntries(key.map((name) => [name, must(from.columns[name], `no column ${name}`)]));
+  const used = Object.fromEntries(
+    key.map((name) => {
+      const type = must(from.columns[name], `no column ${name}`);
+      // A place in the order of transactions is a number when it is looked for.
+      return [name, type === "change" ? "bigint" : type] as const;
+    }),
+  );
   const mine = join(key.map((name) => raw(column(name))));
   const theirs = join(key.map((name) => raw(`r."${name}"`)));
   // A row value in a subquery is looked up by the primary key on both databases; a correlated EXISTS scans on SQLite.

@@ -1,0 +1,453 @@
+/**
+ * What every store promises, on every store.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { must } from "@/lib/base/assert";
+import { freshDatabase, providers, type TestDatabase } from "@/lib/testing/database";
+import { chartRow, instanceRow, logRow, messageRow } from "@/lib/testing/rows";
+import type { LockLogRow, LockRow } from "../locks";
+import { noWrites, type StepWrites } from "../steps";
+import type { Store, StoredChange } from "../store";
+import { openSqlStore } from "./open-sql-store";
+
+describe.each(providers)("on %s", (provider) => {
+  let database: TestDatabase;
+  let store: Store;
+  beforeEach(async () => {
+    database = await freshDatabase(provider);
+    store = await openSqlStore({ url: database.url, connections: 8 });
+  });
+  afterEach(async () => {
+    await store.close();
+    await database.drop();
+  });
+  const write = (writes: Partial<StepWrites>) =>
+    store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+  const start = (id: string, over = {}) =>
+    write({ created: [instanceRow({ id, ...over })], log: [logRow({ instanceId: id })] });
+
+  describe("transactions", () => {
+    test("I9: one that throws leaves nothing behind", async () => {
+      const failing = store.transaction(async (tx) => {
+        await tx.insertChart(chartRow());
+        await tx.writeSteps({ ...noWrites(), created: [instanceRow()], log: [logRow()] });
+        throw new Error("changed my mind");
+      });
+      await expect(failing).rejects.toThrow("changed my mind");
+      expect(await store.findChart("chart")).toBeNull();
+      expect(await store.findInstance("i1")).toBeNull();
+      expect((await store.changesSince("0.0", 10)).changes).toEqual([]);
+    });
+
+    test("I9: a statement that fails in the middle takes the ones before it along", async () => {
+      await start("i1");
+      await expect(
+        write({ stepped: [instanceRow({ seq: 1, status: "failed" })], log: [logRow({ seq: 1 })] }),
+      ).rejects.toThrow();
+      expect(await store.findInstance("i1")).toMatchObject({ status: "running" });
+    });
+
+    test("using the store inside one is told apart as a defect instead of waiting for itself", async () => {
+      await expect(
+        store.transaction(() => store.transaction((tx) => tx.insertChart(chartRow()))),
+      ).rejects.toThrow(/would wait for itself/);
+      expect(await store.transaction((tx) => tx.insertChart(chartRow()))).toBe(true);
+    });
+
+    test("I1: two that read and write one instance never lose an update", async () => {
+      await start("i1");
+      const add = () =>
+        store.transaction(async (tx) => {
+          const [row] = await tx.lockInstances(["i1"]);
+          const seq = must(row, "i1").seq + 1;
+          await tx.writeSteps({ ...noWrites(), stepped: [instanceRow({ seq })], log: [logRow({ seq })] });
+        });
+      await Promise.all(Array.from({ length: 30 }, add));
+      expect((await store.findInstance("i1"))?.seq).toBe(31);
+      const log = await store.listLog("i1", null, 100);
+      expect(log.map((entry) => entry.seq)).toEqual(Array.from({ length: 31 }, (_, index) => 31 - index));
+    });
+
+    test("an instance that another transaction holds is left out of a claim that skips", async () => {
+      await start("i1");
+      await start("i2");
+      let release = () => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      let locked = () => {};
+      const isLocked = new Promise<void>((resolve) => (locked = resolve));
+      const holder = store.transaction(async (tx) => {
+        await tx.lockInstances(["i1"]);
+        locked();
+        if (provider === "postgresql") await held;
+      });
+      await isLocked;
+      const claimed = store.transaction(async (tx) => {
+        const rows = await tx.lockInstances(["i1", "i2"], { skipBusy: true });
+        return rows.map((row) => row.id);
+      });
+      // SQLite has one writer: nothing is ever busy, the claim comes after the holder.
+      expect(await claimed).toEqual(provider === "postgresql" ? ["i2"] : ["i1", "i2"]);
+      release();
+      await holder;
+    });
+  });
+
+  describe("time", () => {
+    test("I10: the transaction's time is the database's and never goes back", async () => {
+      const read = () => store.transaction((tx) => tx.now());
+      const times = [await read(), await read(), await read()];
+      expect([...times].sort((a, b) => a - b)).toEqual(times);
+      expect(Math.abs(must(times[0], "a time") - Date.now())).toBeLessThan(5_000);
+      expect(Number.isInteger(times[0])).toBe(true);
+      expect(await store.now()).toBeGreaterThanOrEqual(must(times[2], "a time"));
+    });
+  });
+
+  describe("charts", () => {
+    test("an id is taken once, a draft is updated under its lock, versions are kept byte for byte", async () => {
+      const text = '{"10":1,"2":2,"z":"ü","a":"\\u0000"}';
+      expect(await store.transaction((tx) => tx.insertChart(chartRow({ draftText: text })))).toBe(true);
+      expect(await store.transaction((tx) => tx.insertChart(chartRow({ draftText: "other" })))).toBe(false);
+      await store.transaction(async (tx) => {
+        const row = must(await tx.lockChart("chart"), "the chart");
+        expect(row.draftText).toBe(text);
+        await tx.updateChart({ ...row, version: 1, revision: 2 });
+        await tx.insertVersion({
+          chartId: "chart",
+          version: 1,
+          text,
+          hash: "h",
+          layout: "{}",
+          note: null,
+          publishedAt: 5_000_000_000_000,
+          publishedBy: "local",
+          revision: 1,
+        });
+      });
+      expect(await store.findVersion("chart", 1)).toMatchObject({ text, publishedAt: 5_000_000_000_000 });
+      expect(await store.findVersion("chart", 2)).toBeNull();
+      expect(await store.listVersions("chart")).toMatchObject([{ version: 1, hash: "h" }]);
+      expect(await store.listCharts()).toMatchObject([{ id: "chart", version: 1, revision: 2 }]);
+      expect(await store.findChart("nobody")).toBeNull();
+    });
+
+    test("instances are counted by status, deleted ones not", async () => {
+      await start("i1");
+      await start("i2", { status: "failed" });
+      await start("i3", { deletedAt: 5, status: "terminated" });
+      await start("i4", { chartId: "other" });
+      expect(await store.countInstances(["chart", "none"])).toEqual([
+        { chartId: "chart", status: "failed", count: 1 },
+        { chartId: "chart", status: "running", count: 1 },
+      ]);
+    });
+  });
+
+  describe("steps", () => {
+    test("I2: everything a step causes is written and read back", async () => {
+      await start("i1");
+      await write({
+        stepped: [instanceRow({ seq: 2, status: "running", businessKey: "B-1" })],
+        configurations: [{ instanceId: "i1", states: ["a", "b"] }],
+        log: [logRow({ seq: 2, messageId: "m7", reason: "because", outcome: "ignored" })],
+        snapshots: [{ instanceId: "i1", seq: 2, incarnation: 1, at: 9, version: 1, text: "{}", hash: "h" }],
+        enqueued: [messageRow({ messageId: "m8" }), messageRow({ messageId: "m9" })],
+        dedupe: [{ scope: "s", key: "k", digest: "d", messageId: "m8", result: null, at: 4 }],
+        armed: [
+          {
+            instanceId: "i1",
+            timerId: "t1",
+            incarnation: 1,
+            dueAt: 50,
+            kind: "after",
+            state: "a",
+            label: "5s",
+          },
+        ],
+      });
+      expect(await store.findLogEntry("i1", 2)).toEqual(
+        logRow({ seq: 2, messageId: "m7", reason: "because", outcome: "ignored" }),
+      );
+      expect(await store.findEntryOfMessage("i1", "m7")).toMatchObject({ seq: 2 });
+      expect(await store.snapshotBefore("i1", 1)).toBeNull();
+      expect(await store.snapshotBefore("i1", 7)).toMatchObject({ seq: 2, hash: "h" });
+      expect(await store.countMailbox("i1")).toBe(2);
+      expect(await store.findQueued("i1", "m9")).toMatchObject({ messageId: "m9" });
+      expect((await store.listInstances({ state: "b" }, null, 5)).map((row) => row.id)).toEqual(["i1"]);
+      expect(await store.findRunnable(49, 5)).toEqual(["i1"]);
+
+      const queued = await store.transaction((tx) => tx.readMailboxes(["i1"], 10));
+      expect(queued.map((message) => message.messageId)).toEqual(["m8", "m9"]);
+      await write({
+        consumed: queued,
+        configurations: [{ instanceId: "i1", states: ["c"] }],
+        answered: [{ scope: "s", key: "k", result: "{}", at: 6 }],
+      });
+      expect(await store.countMailbox("i1")).toBe(0);
+      expect(await store.listInstances({ state: "b" }, null, 5)).toEqual([]);
+      const answers = await store.transaction((tx) =>
+        tx.findAnswers([
+          { scope: "s", key: "k" },
+          { scope: "s", key: "other" },
+        ]),
+      );
+      expect(answers).toEqual([{ scope: "s", key: "k", digest: "d", messageId: "m8", result: "{}", at: 6 }]);
+      expect(await store.findRunnable(49, 5)).toEqual([]);
+      expect(await store.findRunnable(50, 5)).toEqual(["i1"]);
+      await write({ cancelled: [{ instanceId: "i1", timerId: "t1" }] });
+      expect(await store.findRunnable(50, 5)).toEqual([]);
+    });
+
+    test("I1: mailboxes keep the order in which messages joined, per instance and over transactions", async () => {
+      await start("i1");
+      await start("i2");
+      for (let turn = 0; turn < 3; turn += 1) {
+        await write({
+          enqueued: [0, 1].flatMap((place) =>
+            ["i1", "i2"].map((instanceId) =>
+              messageRow({ instanceId, messageId: `${instanceId}-${turn}-${place}` }),
+            ),
+          ),
+        });
+      }
+      const queued = await store.transaction((tx) => tx.readMailboxes(["i1", "i2", "i3"], 5));
+      expect(queued.map((message) => message.messageId)).toEqual([
+        ...["i1-0-0", "i1-0-1", "i1-1-0", "i1-1-1", "i1-2-0"],
+        ...["i2-0-0", "i2-0-1", "i2-1-0", "i2-1-1", "i2-2-0"],
+      ]);
+    });
+
+    test("a live id can't be created again, a tombstone can", async () => {
+      await start("i1");
+      await expect(start("i1")).rejects.toMatchObject({ code: "instance-exists" });
+      await write({ stepped: [instanceRow({ seq: 2, deletedAt: 7 })], log: [logRow({ seq: 2 })] });
+      await write({
+        created: [instanceRow({ seq: 3, incarnation: 2 })],
+        labels: [{ instanceId: "i1", key: "k", value: "v" }],
+        log: [logRow({ seq: 3, incarnation: 2 })],
+      });
+      expect(await store.findInstance("i1")).toMatchObject({ seq: 3, incarnation: 2, deletedAt: null });
+      expect(await store.labelsOf(["i1"])).toEqual([{ instanceId: "i1", key: "k", value: "v" }]);
+    });
+
+    test("what an ended instance leaves in its mailbox becomes dead letters, all of it", async () => {
+      await start("i1");
+      await start("i2");
+      const many = Array.from({ length: 150 }, (_, index) => messageRow({ messageId: `m${index}` }));
+      await write({ enqueued: [...many, messageRow({ instanceId: "i2", messageId: "other" })] });
+      await write({ ended: [{ instanceId: "i1", at: 8, reason: "instance-ended" }] });
+      expect(await store.countMailbox("i1")).toBe(0);
+      expect(await store.countMailbox("i2")).toBe(1);
+      expect(await store.findDeadLetter("i1", "m149")).toMatchObject({ reason: "instance-ended", at: 8 });
+    });
+
+    test("I4: of two calls that claim one key at once, one has it and the other gets its answer", async () => {
+      const row = { scope: "start", key: "k", digest: "d", messageId: null, result: "first", at: 1 };
+      const claims = await Promise.all(
+        ["a", "b", "c"].map((result) => store.transaction((tx) => tx.claimAnswer({ ...row, result }))),
+      );
+      const winners = claims.filter((found) => found === null);
+      expect(winners).toHaveLength(1);
+      const seen = new Set(claims.flatMap((found) => (found ? [found.result] : [])));
+      expect(seen.size).toBe(1);
+    });
+
+    test("lists are filtered, newest first, and paged without loss or repetition", async () => {
+      for (let n = 0; n < 7; n += 1) {
+        await start(`a%${n}`, { createdAt: 100 + Math.floor(n / 3), businessKey: n % 2 ? "odd" : "even" });
+      }
+      await start("b_1", { status: "failed" });
+      const seen: string[] = [];
+      let after = null;
+      for (;;) {
+        const rows = await store.listInstances({ idPrefix: "a%" }, after, 3);
+        if (rows.length === 0) break;
+        seen.push(...rows.map((row) => row.id));
+        after = must(rows.at(-1), "a row");
+      }
+      expect(seen).toEqual(["a%6", "a%5", "a%4", "a%3", "a%2", "a%1", "a%0"]);
+      const ids = async (filter: object) => (await store.listInstances(filter, null, 9)).map((row) => row.id);
+      expect(await ids({ status: "failed" })).toEqual(["b_1"]);
+      expect(await ids({ businessKey: "odd" })).toEqual(["a%5", "a%3", "a%1"]);
+      expect(await ids({ chartId: "none" })).toEqual([]);
+      expect(await ids({ idPrefix: "A" })).toEqual([]);
+    });
+
+    test("the log is read by seq, by time and from any place", async () => {
+      await write({
+        created: [instanceRow({ seq: 5 })],
+        log: [1, 2, 3, 4, 5].map((seq) => logRow({ seq, at: 100 * Math.ceil(seq / 2) })),
+      });
+      expect((await store.listLog("i1", 4, 2)).map((entry) => entry.seq)).toEqual([3, 2]);
+      expect((await store.logInputs("i1", 2, 4, 9)).map((entry) => entry.seq)).toEqual([3, 4]);
+      expect(await Promise.all([99, 100, 250, 999].map((at) => store.seqAt("i1", at)))).toEqual([0, 2, 4, 5]);
+    });
+  });
+
+  describe("locks", () => {
+    const entry = (row: LockRow, type: string): LockLogRow => ({
+      key: row.key,
+      seq: row.logSeq,
+      type,
+      at: 1,
+      fence: row.fence,
+      holder: row.holder,
+      session: row.session,
+      actor: "local",
+      reason: null,
+      details: "{}",
+    });
+    const hold = (key: string, over: Partial<LockRow> = {}) =>
+      store.transaction(async (tx) => {
+        const before = await tx.lockLock(key);
+        const row = {
+          ...before,
+          fence: before.fence + 1,
+          session: "s",
+          holder: "h",
+          expiresAt: 100,
+          logSeq: before.logSeq + 1,
+          ...over,
+        };
+        await tx.writeLock({ row, log: [entry(row, "ACQUIRED")], joined: [], left: [], answer: null });
+        return row;
+      });
+
+    test("I7: row, log, queue and answer are one write; a key's row is made once", async () => {
+      await Promise.all(Array.from({ length: 10 }, () => hold("k")));
+      expect(await store.findLock("k")).toMatchObject({ fence: 10, logSeq: 10, waiters: 0 });
+      expect((await store.listLockLog("k", null, 50)).map((each) => each.seq)).toEqual([
+        10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+      ]);
+      const waiter = {
+        key: "k",
+        ticket: 1,
+        session: "w",
+        holder: "w",
+        actor: "local",
+        ttlMs: 1_000,
+        since: 5,
+        givesUpAt: 40,
+        heartbeatAt: 5,
+      };
+      const answer = { key: "k", scope: "acquire:a", idem: "1", digest: "d", result: "{}", at: 5 };
+      await store.transaction(async (tx) => {
+        const row = await tx.lockLock("k");
+        await tx.writeLock({ row, log: [], joined: [waiter], left: [], answer });
+        await tx.beatWaiters([{ key: "k", session: "w", heartbeatAt: 30 }]);
+      });
+      expect(await store.listWaiters("k")).toEqual([{ ...waiter, heartbeatAt: 30 }]);
+      expect(await store.findLock("k")).toMatchObject({ waiters: 1, oldestWaiterSince: 5 });
+      expect(await store.transaction((tx) => tx.findLockCommand("k", "acquire:a", "1"))).toEqual(answer);
+      expect(await store.transaction((tx) => tx.findLockCommand("k", "acquire:b", "1"))).toBeNull();
+    });
+
+    test("lists tell held, expired and free apart by the time given, most waited for first", async () => {
+      await hold("a");
+      await hold("b", { expiresAt: 10, holder: "Vehicle_7" });
+      await hold("c", { session: null, holder: null, expiresAt: null });
+      await start("h");
+      const keys = async (filter: object) =>
+        (await store.listLocks(filter, null, 9, 50)).map((row) => row.key);
+      expect(await keys({})).toEqual(["a", "b"]);
+      expect(await keys({ status: "held" })).toEqual(["a"]);
+      expect(await keys({ status: "expired" })).toEqual(["b"]);
+      expect(await keys({ status: "free" })).toEqual(["c"]);
+      expect(await keys({ status: "all", search: "vehicle_" })).toEqual(["b"]);
+      expect(await keys({ search: "vehicle%" })).toEqual([]);
+      expect(await store.countLocks(50)).toEqual({ held: 1, waiting: 0 });
+      expect((await store.listLocks({}, { waiters: 0, key: "a" }, 9, 50)).map((row) => row.key)).toEqual([
+        "b",
+      ]);
+      expect(await store.findLock("a")).toMatchObject({ instanceId: "h", instanceStatus: "running" });
+      expect(await store.findUnsettled(50, 9)).toEqual(["b"]);
+    });
+
+    test("I3: who takes a lock's fence away waits for the step that has read it", async () => {
+      if (provider === "sqlite") return; // One writer: there is no step in flight to wait for.
+      await hold("k");
+      const order: string[] = [];
+      let shared = () => {};
+      const isShared = new Promise<void>((resolve) => (shared = resolve));
+      const step = store.transaction(async (tx) => {
+        await tx.shareLocks(["k"]);
+        shared();
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        order.push("step");
+      });
+      await isShared;
+      await store.transaction(async (tx) => {
+        await tx.lockLock("k");
+        order.push("force");
+      });
+      await step;
+      expect(order).toEqual(["step", "force"]);
+    });
+  });
+
+  describe("the feed of changes", () => {
+    test("shows what is committed, in one order, from any position", async () => {
+      await store.transaction((tx) => tx.insertChart(chartRow()));
+      await start("i1");
+      const all = await store.changesSince("0.0", 10);
+      expect(all.changes).toMatchObject([
+        { kind: "chart", id: "chart", revision: 1 },
+        { kind: "instance", id: "i1", seq: 1, status: "running" },
+      ]);
+      const first = must(all.changes[0], "a change");
+      expect((await store.changesSince(first.position, 10)).changes).toEqual(all.changes.slice(1));
+      const head = await store.changesSince(null, 10);
+      expect(head).toMatchObject({ changes: [], resync: false });
+      await start("i2");
+      expect((await store.changesSince(head.position, 10)).changes).toMatchObject([{ id: "i2" }]);
+    });
+
+    test("says resync to a position that is none of its own", async () => {
+      for (const position of ["999999999999.1", "nonsense", "", "1.1; drop"]) {
+        expect(await store.changesSince(position, 10)).toMatchObject({ resync: true, changes: [] });
+      }
+    });
+
+    test("a reader that follows loses and doubles nothing while many write, some of them slowly", async () => {
+      const seen: StoredChange[] = [];
+      let position = (await store.changesSince(null, 1)).position;
+      let writing = true;
+      const writers = Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          store.transaction(async (tx) => {
+            await tx.writeSteps({
+              ...noWrites(),
+              created: [instanceRow({ id: `i${n}` })],
+              log: [logRow({ instanceId: `i${n}` })],
+            });
+            if (provider === "postgresql" && n % 3 === 0)
+              await new Promise((resolve) => setTimeout(resolve, n));
+          }),
+        ),
+      ).finally(() => (writing = false));
+      for (let rounds = 0; writing || rounds < 3; rounds += writing ? 0 : 1) {
+        const page = await store.changesSince(position, 7);
+        seen.push(...page.changes);
+        position = page.position;
+        if (page.changes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        else if (!writing) rounds = 0;
+      }
+      await writers;
+      const ids = seen.map((change) => (change.kind === "instance" ? change.id : ""));
+      expect(new Set(ids).size).toBe(ids.length);
+      expect([...ids].sort()).toEqual(Array.from({ length: 40 }, (_, n) => `i${n}`).sort());
+    });
+
+    test("tells this process's listeners after a commit, and never of one that failed", async () => {
+      let told = 0;
+      const stop = store.onCommit(() => (told += 1));
+      await start("i1");
+      expect(told).toBe(1);
+      await expect(start("i1")).rejects.toThrow();
+      expect(told).toBe(1);
+      stop();
+      await start("i2");
+      expect(told).toBe(1);
+    });
+  });
+});

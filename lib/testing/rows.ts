@@ -1,0 +1,92 @@
+/**
+ * Rows for store tests: complete, dull, each field replaceable.
+ */
+import type { ChartRow } from "@/lib/store/charts";
+import type { InstanceRow, LogRow, MessageRow } from "@/lib/store/instances";
+
+export const chartRow = (over: Partial<ChartRow> = {}): ChartRow => ({
+  id: "chart",
+  draftText: "{}",
+  draftLayout: "{}",
+  revision: 1,
+  savedAt: 1,
+  savedBy: "local",
+  version: null,
+  createdAt: 1,
+  updatedAt: 1,
+  updatedBy: "local",
+  ...over,
+});
+
+export const instanceRow = (over: Partial<InstanceRow> = {}): InstanceRow => ({
+  id: "i1",
+  incarnation: 1,
+  status: "running",
+  chartId: "chart",
+  version: 1,
+  semantics: 1,
+  seq: 1,
+  at: 1_000,
+  priority: 0,
+  rank: 1_000,
+  businessKey: null,
+  partition: 3,
+  configuration: '["a"]',
+  snapshot: '{"status":"running"}',
+  stateHash: "00",
+  snapshotSeq: 0,
+  logBytes: 10,
+  lastEvent: "start",
+  errorCode: null,
+  errorMessage: null,
+  createdAt: 1_000,
+  updatedAt: 1_000,
+  endedAt: null,
+  deletedAt: null,
+  ...over,
+});
+
+export const logRow = (over: Partial<LogRow> = {}): LogRow => ({
+  instanceId: "i1",
+  seq: 1,
+  incarnation: 1,
+  kind: "event",
+  type: "go",
+  input: '{"kind":"event","type":"go"}',
+  at: 1_000,
+  actor: "local",
+  cause: null,
+  messageId: null,
+  dedupeKey: null,
+  outcome: "moved",
+  reason: null,
+  status: "running",
+  chartId: "chart",
+  version: 1,
+  semantics: 1,
+  exited: "[]",
+  entered: "[]",
+  patch: "[]",
+  stateHash: "00",
+  trace: "[]",
+  logs: "[]",
+  errorCode: null,
+  errorMessage: null,
+  ...over,
+});
+
+export const messageRow = (over: Partial<MessageRow> = {}): MessageRow => ({
+  instanceId: "i1",
+  incarnation: 1,
+  messageId: "m1",
+  type: "go",
+  input: '{"kind":"event","type":"go"}',
+  actor: "local",
+  cause: null,
+  enqueuedAt: 1_000,
+  dedupeScope: null,
+  dedupeKey: null,
+  expectedSeq: null,
+  fences: null,
+  ...over,
+});
