@@ -1,16 +1,26 @@
 /**
  * dist/lockstep.js (the command, whole) and dist/serve.js (the server's entry, its packages left in node_modules) as
  * esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
- * second.
+ * second. Only what changed is written, each file at once, so that a command that runs meanwhile never sees half a file.
  */
-import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "dist");
-mkdirSync(out, { recursive: true });
+const chunks = join(out, "chunks");
+mkdirSync(chunks, { recursive: true });
 
 const shared = {
   absWorkingDir: root,
@@ -21,22 +31,33 @@ const shared = {
   target: "node20",
   alias: { "@": root },
   logLevel: "warning",
+  write: false,
 };
-const [{ metafile }] = await Promise.all([
+const builds = await Promise.all([
   build({
     ...shared,
     entryPoints: { lockstep: "lib/cli/lockstep.ts" },
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     banner: { js: "#!/usr/bin/env node" },
-    metafile: true,
   }),
   // Next and Prisma find their own files only from node_modules.
   build({ ...shared, entryPoints: { serve: "lib/serve.ts" }, packages: "external" }),
 ]);
-chmodSync(join(out, "lockstep.js"), 0o755);
+
+const files = builds.flatMap(({ outputFiles }) => outputFiles);
+// The entry points at the chunks: they come first.
+for (const { path, contents } of files.toSorted(
+  (a, b) => b.path.split("/").length - a.path.split("/").length,
+)) {
+  if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, contents);
+  if (path.endsWith("lockstep.js")) chmodSync(temporary, 0o755);
+  renameSync(temporary, path);
+}
 
 // Chunks of an earlier build: nothing points at them any more.
-const made = new Set(Object.keys(metafile.outputs).map((path) => join(root, path)));
-const chunks = join(out, "chunks");
-for (const name of readdirSync(chunks)) if (!made.has(join(chunks, name))) rmSync(join(chunks, name));
+const made = new Set(files.map(({ path }) => path));
+for (const name of readdirSync(chunks))
+  if (!made.has(join(chunks, name))) rmSync(join(chunks, name), { force: true });
