@@ -5,7 +5,7 @@
 import { useCallback } from "react";
 import { elkClient } from "@/components/canvas/elk-client";
 import { collapsedIn } from "@/components/canvas/use-placed";
-import { autoLayout, bestLayout } from "@/lib/diagram/auto-layout";
+import { autoLayout } from "@/lib/diagram/auto-layout";
 import type { Layout } from "@/lib/diagram/layout";
 import { buildScene } from "@/lib/diagram/scene";
 import { showToast } from "@/components/ui/toast";
@@ -25,10 +25,7 @@ export function useAutoLayout(): (
       const { document } = history.present;
       const collapsed = collapsedIn(document.layout);
       const scene = buildScene(document.chart, { collapsed });
-      const { layout, failure } =
-        direction === "best"
-          ? await bestLayout(scene, measure, elkClient(), window)
-          : await autoLayout(scene, measure, elkClient(), direction);
+      const { layout, failure } = await autoLayout(scene, measure, elkClient(), { direction, window });
       // The chart moved on while the worker was thinking: what it placed is of the past.
       if (store.getState().history.present.document.chart !== document.chart) return;
       for (const name of collapsed) {

@@ -1,17 +1,25 @@
 /**
- * Places every box and arrow of a scene by ELK's layered algorithm, or by a grid when ELK fails.
+ * Places every box and arrow of a scene by ELK's layered algorithm.
  *
- * The options are the recipe of docs/editor: orthogonal edges with labels inline, model order on the root only (on a
- * compound it crashes ELK 0.12), network simplex up to 250 boxes (beyond, it takes seconds).
+ * A container whose arrows stay inside is a unit: laid out by itself, rightwards or downwards, whichever comes out
+ * nearer to the window's shape, then placed as one block; the regions of such a parallel state are stacked or put side
+ * by side. So a long chart fills the window instead of growing in one direction. Containers that arrows cross are laid
+ * out together with what is around them, as ELK routes those arrows only then.
  *
- * Holds: siblings don't overlap, children lie inside their parent, the regions of a parallel state tile it.
+ * The options are those that were tried: orthogonal edges with labels inline, model order on the root only (on a compound
+ * it crashes ELK 0.12), network simplex up to 250 boxes (beyond, it takes seconds).
+ *
+ * Holds: siblings don't overlap, children lie inside their parent, the regions of a parallel state tile it; if ELK
+ * fails, boxes stand in a grid and `failure` says why.
  */
 import type { ElkExtendedEdge, ElkNode } from "elkjs/lib/elk-api";
 import { boxSize, headHeight, isContainer, pillSize } from "./box-size";
-import { bottom, right, simplify, union } from "./geometry";
-import type { Box, Layout, Point } from "./layout";
+import { shift, simplify } from "./geometry";
+import { gridLayout } from "./grid-layout";
+import type { Layout, Point } from "./layout";
 import type { Measure } from "./measure";
-import { routeArrows } from "./route";
+import { childBoxes, finishParallels, isHeaderPseudo } from "./parallel-layout";
+import { completeRoutes } from "./route";
 import type { Scene, SceneArrow, SceneBox } from "./scene";
 
 export interface ElkEngine {
@@ -24,64 +32,353 @@ export interface AutoLayout {
   failure: string | null;
 }
 
-const networkSimplexMax = 250;
+export interface LayoutWish {
+  /** `best`: chosen for each unit by the window's shape. */
+  direction: Layout["direction"] | "best";
+  window: { w: number; h: number };
+}
 
 export async function autoLayout(
   scene: Scene,
   measure: Measure,
   elk: ElkEngine,
-  direction: Layout["direction"],
+  wish: LayoutWish,
 ): Promise<AutoLayout> {
-  const arrows = scene.arrows.filter((arrow) => elkCanRoute(scene, arrow));
+  const work = new Work(scene, measure, elk, wish);
   try {
-    const graph = await elk.layout(toElk(scene, arrows, measure, direction));
-    return { layout: fromElk(scene, graph, measure, direction), failure: null };
+    const { direction, states, routes } = await work.canvas();
+    const layout: Layout = { direction, states, routes };
+    finishParallels(scene, layout, measure);
+    return { layout: completeRoutes(scene, layout, measure), failure: null };
   } catch (error) {
-    const failure = await findCulprit(scene, measure, elk, direction, error);
-    return { layout: gridLayout(scene, measure, direction), failure };
+    const direction = wish.direction === "best" ? "right" : wish.direction;
+    return { layout: gridLayout(scene, measure, direction), failure: await work.culprit(error) };
   }
 }
 
-/** The direction whose drawing shows larger in a window of this shape. */
-export async function bestLayout(
-  scene: Scene,
-  measure: Measure,
-  elk: ElkEngine,
-  window: { w: number; h: number },
-): Promise<AutoLayout> {
-  const rightwards = await autoLayout(scene, measure, elk, "right");
-  if (rightwards.failure !== null || scene.boxes.length > networkSimplexMax) return rightwards;
-  const downwards = await autoLayout(scene, measure, elk, "down");
-  const zoom = ({ layout }: AutoLayout): number => {
-    const all = union(Object.values(layout.states));
-    return all ? Math.min(1, window.w / all.w, window.h / all.h) : 1;
-  };
-  return downwards.failure === null && zoom(downwards) > zoom(rightwards) ? downwards : rightwards;
+/** A laid-out unit, its corner at 0,0. */
+interface Block {
+  w: number;
+  h: number;
+  direction: Layout["direction"];
+  states: Layout["states"];
+  routes: Layout["routes"];
 }
 
-/** Arrows between regions would push the regions out of line, and history circles of a parallel lie in its header. */
-function elkCanRoute(scene: Scene, arrow: SceneArrow): boolean {
-  const chain = (id: string): string[] => {
-    const ids: string[] = [];
-    for (let at = scene.box.get(id); at; at = at.parent === null ? undefined : scene.box.get(at.parent))
-      ids.push(at.id);
-    return ids;
-  };
-  const source = chain(arrow.source);
-  const target = chain(arrow.target);
-  const common = source.find((id) => target.includes(id));
-  if (common !== undefined && scene.box.get(common)?.parallel) {
-    // Inside one parallel, but not in one region; or between the parallel and its own inside.
-    return false;
+const networkSimplexMax = 250;
+/** Up to here every mix of directions is tried: a chart of this size takes ELK some 50 ms each. */
+const mixedMax = 150;
+/** How often ELK is asked again to find the arrow it fails at. */
+const culpritTriesMax = 40;
+
+class Work {
+  /** Containers that no arrow leaves or enters, other than at their border. */
+  private readonly separable: ReadonlySet<string>;
+  private readonly chains = new Map<string, readonly string[]>();
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly measure: Measure,
+    private readonly elk: ElkEngine,
+    private readonly wish: LayoutWish,
+  ) {
+    for (const box of scene.boxes) {
+      const above = box.parent === null ? [] : (this.chains.get(box.parent) ?? []);
+      this.chains.set(box.id, [box.id, ...above]);
+    }
+    const crossed = new Set<string>();
+    for (const { source, target } of scene.arrows) {
+      const from = this.chain(source);
+      const to = this.chain(target);
+      for (const id of from.slice(1)) if (!to.includes(id)) crossed.add(id);
+      for (const id of to.slice(1)) if (!from.includes(id)) crossed.add(id);
+    }
+    this.separable = new Set(
+      scene.boxes.filter((box) => isContainer(box) && !crossed.has(box.id)).map((box) => box.id),
+    );
   }
-  return !isHeaderPseudo(scene, arrow.source) && !isHeaderPseudo(scene, arrow.target);
+
+  /** The whole: of the ways to mix directions, the one that shows largest. */
+  async canvas(): Promise<Block> {
+    const { direction } = this.wish;
+    if (direction !== "best" || this.scene.boxes.length > mixedMax) return this.unit(null, direction);
+    let best = await this.unit(null, "best");
+    if (this.separable.size === 0) return best;
+    for (const inner of ["right", "down"] as const) {
+      const other = await this.unit(null, "best", inner);
+      if (this.badness(other) < this.badness(best)) best = other;
+    }
+    return best;
+  }
+
+  /** Lays out the inside of `box`, or the canvas; units inside it by `inner`. */
+  private async unit(
+    box: SceneBox | null,
+    direction: LayoutWish["direction"],
+    inner = direction,
+  ): Promise<Block> {
+    const blocks = new Map<string, Block>();
+    for (const part of this.unitsIn(box)) blocks.set(part.id, await this.unit(part, inner));
+    if (box?.parallel) {
+      const regions = childBoxes(this.scene, box).filter((child) => child.kind === "region");
+      if (regions.every((region) => blocks.has(region.id) || !isContainer(region)))
+        return this.tiled(box, regions, blocks, direction);
+    }
+    if (direction !== "best") return this.layered(box, blocks, direction);
+    const rightwards = await this.layered(box, blocks, "right");
+    const downwards = await this.layered(box, blocks, "down");
+    return this.badness(downwards) < this.badness(rightwards) ? downwards : rightwards;
+  }
+
+  /** How much the window would have to shrink it: the smaller the better. */
+  private badness({ w, h }: { w: number; h: number }): number {
+    const { window } = this.wish;
+    return Math.max(w / window.w, h / window.h);
+  }
+
+  /** The nearest units below: inside containers that belong to this unit's own graph too. */
+  private unitsIn(box: SceneBox | null): SceneBox[] {
+    const children = box
+      ? childBoxes(this.scene, box)
+      : this.scene.boxes.filter((item) => item.parent === null);
+    return children.flatMap((child) => {
+      if (!isContainer(child)) return [];
+      return this.separable.has(child.id) ? [child] : this.unitsIn(child);
+    });
+  }
+
+  private tiled(
+    box: SceneBox,
+    regions: SceneBox[],
+    blocks: ReadonlyMap<string, Block>,
+    direction: LayoutWish["direction"],
+  ): Block {
+    const head = headHeight(box);
+    const least = boxSize(box, this.measure);
+    const block = (region: SceneBox): Block => {
+      const size = boxSize(region, this.measure);
+      return (
+        blocks.get(region.id) ?? {
+          ...size,
+          direction: "right",
+          states: { [region.id]: { x: 0, y: 0, ...size } },
+          routes: {},
+        }
+      );
+    };
+    const sizes = regions.map(block);
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+    const stacked = {
+      w: Math.max(least.w, ...sizes.map(({ w }) => w)),
+      h: head + sum(sizes.map(({ h }) => h)),
+    };
+    const beside = {
+      w: Math.max(least.w, sum(sizes.map(({ w }) => w))),
+      h: head + Math.max(0, ...sizes.map(({ h }) => h)),
+    };
+    const stack =
+      direction === "best" ? this.badness(stacked) <= this.badness(beside) : direction === "right";
+    const { w, h } = stack ? stacked : beside;
+    const whole: Block = {
+      w,
+      h,
+      direction: stack ? "right" : "down",
+      states: { [box.id]: { x: 0, y: 0, w, h } },
+      routes: {},
+    };
+    let at = stack ? head : 0;
+    for (const region of sizes) {
+      put(whole, region, stack ? 0 : at, stack ? at : head);
+      at += stack ? region.h : region.w;
+    }
+    return whole;
+  }
+
+  private async layered(
+    box: SceneBox | null,
+    blocks: ReadonlyMap<string, Block>,
+    direction: Layout["direction"],
+  ): Promise<Block> {
+    const arrows = this.arrowsOf(box, blocks);
+    const graph = await this.elk
+      .layout(this.graph(box, blocks, arrows, direction))
+      // Arrows between a container and its own inside are what ELK stumbles over most; our router can do them.
+      .catch(() =>
+        this.elk.layout(
+          this.graph(
+            box,
+            blocks,
+            arrows.filter((arrow) => !this.isInward(arrow)),
+            direction,
+          ),
+        ),
+      );
+    const least = box ? boxSize(box, this.measure) : { w: 0, h: 0 };
+    const whole: Block = {
+      w: Math.max(graph.width ?? 0, least.w),
+      h: Math.max(graph.height ?? 0, least.h),
+      direction,
+      states: {},
+      routes: {},
+    };
+    if (box) whole.states[box.id] = { x: 0, y: 0, w: whole.w, h: whole.h };
+    const walk = (node: ElkNode): void => {
+      for (const child of node.children ?? []) {
+        const { x = 0, y = 0, width = 0, height = 0 } = child;
+        const id = child.id.slice(nodePrefix.length);
+        const block = blocks.get(id);
+        if (block) put(whole, block, x, y);
+        else whole.states[id] = { x, y, w: width, h: height };
+        walk(child);
+      }
+      for (const edge of node.edges ?? []) {
+        const points: Point[] = [];
+        for (const { startPoint, bendPoints, endPoint } of edge.sections ?? []) {
+          points.push(startPoint, ...(bendPoints ?? []), endPoint);
+        }
+        if (points.length < 2) continue;
+        const label = edge.labels?.[0];
+        whole.routes[edge.id] = {
+          points: simplify(points),
+          ...(label
+            ? { label: { x: label.x ?? 0, y: label.y ?? 0, w: label.width ?? 0, h: label.height ?? 0 } }
+            : {}),
+        };
+      }
+    };
+    walk(graph);
+    return whole;
+  }
+
+  /** Arrows between boxes of this unit's own graph; not those between regions, which would push these out of line. */
+  private arrowsOf(unit: SceneBox | null, blocks: ReadonlyMap<string, Block>): SceneArrow[] {
+    const shown = (id: string): boolean => {
+      const [, ...above] = this.chain(id);
+      const inside = unit === null || above.includes(unit.id);
+      return inside && !isHeaderPseudo(this.scene, id) && !above.some((outer) => blocks.has(outer));
+    };
+    return this.scene.arrows.filter((arrow) => {
+      if (!shown(arrow.source) || !shown(arrow.target)) return false;
+      const target = this.chain(arrow.target);
+      const common = this.chain(arrow.source).find((id) => target.includes(id));
+      return arrow.source === arrow.target || common === undefined || !this.scene.box.get(common)?.parallel;
+    });
+  }
+
+  private isInward({ source, target }: SceneArrow): boolean {
+    return source !== target && (this.chain(source).includes(target) || this.chain(target).includes(source));
+  }
+
+  private chain(id: string): readonly string[] {
+    return this.chains.get(id) ?? [];
+  }
+
+  private graph(
+    unit: SceneBox | null,
+    blocks: ReadonlyMap<string, Block>,
+    arrows: SceneArrow[],
+    direction: Layout["direction"],
+  ): ElkNode {
+    const { scene, measure } = this;
+    const options: Record<string, string> = {
+      ...baseOptions,
+      "elk.direction": direction === "right" ? "RIGHT" : "DOWN",
+      "elk.layered.nodePlacement.strategy":
+        scene.boxes.length > networkSimplexMax ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
+    };
+    const node = (box: SceneBox): ElkNode => {
+      const block = blocks.get(box.id);
+      const { w, h } = block ?? boxSize(box, measure);
+      if (block || !isContainer(box)) return { id: nodePrefix + box.id, width: w, height: h };
+      const children = childBoxes(scene, box).filter((child) => !isHeaderPseudo(scene, child.id));
+      return {
+        id: nodePrefix + box.id,
+        children: children.map((child, index) => {
+          const inner = node(child);
+          if (!box.parallel) return inner;
+          return {
+            ...inner,
+            layoutOptions: { ...inner.layoutOptions, "elk.position": `(${index * 1000},${index * 1000})` },
+          };
+        }),
+        layoutOptions: {
+          ...options,
+          "elk.padding": padding(box),
+          "elk.nodeSize.constraints": "MINIMUM_SIZE",
+          "elk.nodeSize.minimum": `(${w},${headHeight(box)})`,
+          ...(box.parallel
+            ? { "elk.spacing.nodeNode": "0", "elk.layered.crossingMinimization.semiInteractive": "true" }
+            : {}),
+        },
+      };
+    };
+    const inside = unit ? childBoxes(scene, unit) : scene.boxes.filter((box) => box.parent === null);
+    return {
+      id: "unit",
+      layoutOptions: {
+        ...options,
+        "elk.padding": unit ? padding(unit) : "[top=24,left=24,bottom=24,right=24]",
+        "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
+      },
+      children: inside.filter((box) => !isHeaderPseudo(scene, box.id)).map(node),
+      edges: arrows.map((arrow) => this.edge(arrow)),
+    };
+  }
+
+  private edge(arrow: SceneArrow): ElkExtendedEdge {
+    const pill = arrow.label && pillSize(arrow.label, this.measure);
+    return {
+      id: arrow.id,
+      sources: [nodePrefix + arrow.source],
+      targets: [nodePrefix + arrow.target],
+      labels: pill
+        ? [
+            {
+              id: `${arrow.id} label`,
+              text: arrow.label?.when ?? "",
+              width: pill.w,
+              height: pill.h,
+              layoutOptions: { "elk.edgeLabels.inline": "true", "elk.edgeLabels.placement": "CENTER" },
+            },
+          ]
+        : [],
+    };
+  }
+
+  /** Which arrow makes ELK fail? Named when leaving out that one lets the rest of the canvas pass. */
+  async culprit(error: unknown): Promise<string> {
+    const blocks = new Map<string, Block>();
+    const arrows = this.arrowsOf(null, blocks);
+    for (const suspect of arrows.slice(0, culpritTriesMax)) {
+      const rest = arrows.filter((arrow) => arrow !== suspect);
+      const passed = await this.elk.layout(this.graph(null, blocks, rest, "right")).then(
+        () => true,
+        () => false,
+      );
+      if (passed) return `Laying out failed at the transition ${suspect.transition}; states stand in a grid.`;
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    return `Laying out failed (${reason.slice(0, 120)}); states stand in a grid.`;
+  }
 }
 
-/** A history child of a parallel state has no region to lie in. */
-function isHeaderPseudo(scene: Scene, id: string): boolean {
-  const box = scene.box.get(id);
-  const parent = box && box.parent !== null ? scene.box.get(box.parent) : undefined;
-  return parent?.parallel === true && box?.kind !== "region";
+/** The root's name is empty, which ELK does not take for an id. */
+const nodePrefix = "s:";
+
+const padding = (box: SceneBox): string => {
+  const head = headHeight(box);
+  if (box.parallel) return `[top=${head},left=0,bottom=0,right=0]`;
+  return `[top=${head + (box.kind === "region" ? 6 : 16)},left=20,bottom=20,right=20]`;
+};
+
+function put(whole: Block, part: Block, x: number, y: number): void {
+  for (const [id, box] of Object.entries(part.states)) whole.states[id] = shift(box, x, y);
+  for (const [id, route] of Object.entries(part.routes)) {
+    whole.routes[id] = {
+      points: route.points.map((point) => shift(point, x, y)),
+      ...(route.label ? { label: shift(route.label, x, y) } : {}),
+    };
+  }
 }
 
 const baseOptions = {
@@ -104,245 +401,3 @@ const baseOptions = {
   "elk.spacing.labelNode": "8",
   "elk.spacing.nodeSelfLoop": "14",
 };
-
-function toElk(
-  scene: Scene,
-  arrows: SceneArrow[],
-  measure: Measure,
-  direction: Layout["direction"],
-): ElkNode {
-  const options: Record<string, string> = {
-    ...baseOptions,
-    "elk.direction": direction === "right" ? "RIGHT" : "DOWN",
-    "elk.layered.nodePlacement.strategy":
-      scene.boxes.length > networkSimplexMax ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
-  };
-  const node = (box: SceneBox): ElkNode => {
-    const { w, h } = boxSize(box, measure);
-    if (!isContainer(box)) return { id: nodeId(box.id), width: w, height: h };
-    const head = headHeight(box);
-    const padding = box.parallel
-      ? `[top=${head},left=0,bottom=0,right=0]`
-      : `[top=${head + (box.kind === "region" ? 6 : 16)},left=20,bottom=20,right=20]`;
-    const children = childBoxes(scene, box).filter((child) => !isHeaderPseudo(scene, child.id));
-    return {
-      id: nodeId(box.id),
-      children: children.map((child, index) =>
-        box.parallel
-          ? withOptions(node(child), { "elk.position": `(${index * 1000},${index * 1000})` })
-          : node(child),
-      ),
-      layoutOptions: {
-        ...options,
-        "elk.padding": padding,
-        "elk.nodeSize.constraints": "MINIMUM_SIZE",
-        "elk.nodeSize.minimum": `(${w},${head})`,
-        ...(box.parallel
-          ? { "elk.spacing.nodeNode": "0", "elk.layered.crossingMinimization.semiInteractive": "true" }
-          : {}),
-      },
-    };
-  };
-  const edges: ElkExtendedEdge[] = arrows.map((arrow) => {
-    const pill = arrow.label && pillSize(arrow.label, measure);
-    return {
-      id: arrow.id,
-      sources: [nodeId(arrow.source)],
-      targets: [nodeId(arrow.target)],
-      labels: pill
-        ? [
-            {
-              id: `${arrow.id} label`,
-              text: arrow.label?.when ?? "",
-              width: pill.w,
-              height: pill.h,
-              layoutOptions: { "elk.edgeLabels.inline": "true", "elk.edgeLabels.placement": "CENTER" },
-            },
-          ]
-        : [],
-    };
-  });
-  return {
-    id: "canvas",
-    layoutOptions: {
-      ...options,
-      "elk.padding": "[top=24,left=24,bottom=24,right=24]",
-      "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
-    },
-    children: scene.boxes.filter((box) => box.parent === null).map(node),
-    edges,
-  };
-}
-
-/** The root's name is empty, which ELK does not take for an id. */
-const nodeId = (id: string): string => `s:${id}`;
-const withOptions = (node: ElkNode, options: Record<string, string>): ElkNode => ({
-  ...node,
-  layoutOptions: { ...node.layoutOptions, ...options },
-});
-
-const childBoxes = (scene: Scene, box: SceneBox): SceneBox[] =>
-  box.children.flatMap((id) => scene.box.get(id) ?? []);
-
-function fromElk(scene: Scene, graph: ElkNode, measure: Measure, direction: Layout["direction"]): Layout {
-  const layout: Layout = { direction, states: {}, routes: {} };
-  const walk = (node: ElkNode): void => {
-    for (const child of node.children ?? []) {
-      const { x = 0, y = 0, width = 0, height = 0 } = child;
-      layout.states[child.id.slice(2)] = { x, y, w: width, h: height };
-      walk(child);
-    }
-    for (const edge of node.edges ?? []) {
-      const points: Point[] = [];
-      for (const { startPoint, bendPoints, endPoint } of edge.sections ?? []) {
-        points.push(startPoint, ...(bendPoints ?? []), endPoint);
-      }
-      if (points.length < 2) continue;
-      const label = edge.labels?.[0];
-      layout.routes[edge.id] = {
-        points: simplify(points),
-        ...(label
-          ? { label: { x: label.x ?? 0, y: label.y ?? 0, w: label.width ?? 0, h: label.height ?? 0 } }
-          : {}),
-      };
-    }
-  };
-  walk(graph);
-  finishParallels(scene, layout, measure);
-  return completeRoutes(scene, layout, measure);
-}
-
-/**
- * Regions tile their parallel edge to edge (ELK leaves them ragged); its history circles go into the header. Writes into
- * `layout.states`, never into the boxes it holds.
- */
-export function finishParallels(scene: Scene, layout: Layout, measure: Measure): void {
-  for (const box of scene.boxes) {
-    const own = layout.states[box.id];
-    if (!box.parallel || !own) continue;
-    const children = childBoxes(scene, box);
-    let pseudoX = right(own) - 4;
-    for (const child of children.filter((item) => item.kind !== "region")) {
-      const { w, h } = boxSize(child, measure);
-      pseudoX -= w + 6;
-      layout.states[child.id] = { x: pseudoX - 70, y: own.y + 3, w, h };
-    }
-    const regions = children.flatMap((item) => {
-      const region = item.kind === "region" ? layout.states[item.id] : undefined;
-      return region ? [{ id: item.id, box: { ...region } }] : [];
-    });
-    tile(
-      own,
-      headHeight(box),
-      regions.map((region) => region.box),
-    );
-    for (const region of regions) layout.states[region.id] = region.box;
-  }
-}
-
-/** Stretches `regions` (changed in place) so that they fill `own` below its header, side by side or stacked. */
-function tile(own: Box, head: number, regions: Box[]): void {
-  if (regions.length === 0) return;
-  const overlap = (a0: number, a1: number, b0: number, b1: number) => Math.min(a1, b1) - Math.max(a0, b0);
-  const sideBySide =
-    regions.length > 1 &&
-    regions.every((a, i) => regions.every((b, j) => i === j || overlap(a.x, right(a), b.x, right(b)) <= 1));
-  regions.sort((a, b) => (sideBySide ? a.x - b.x : a.y - b.y));
-  const top = own.y + head;
-  regions.forEach((region, i) => {
-    const next = regions[i + 1];
-    if (sideBySide) {
-      const from = i === 0 ? own.x : region.x;
-      const to = next ? next.x : right(own);
-      Object.assign(region, { x: from, y: top, w: to - from, h: bottom(own) - top });
-    } else {
-      const from = i === 0 ? top : region.y;
-      const to = next ? next.y : bottom(own);
-      Object.assign(region, { x: own.x, y: from, w: own.w, h: to - from });
-    }
-  });
-}
-
-/** Routes what ELK did not: arrows left out, and those that end on a stretched region. */
-function completeRoutes(scene: Scene, layout: Layout, measure: Measure): Layout {
-  const isRegion = (id: string) => scene.box.get(id)?.kind === "region";
-  const open = scene.arrows.filter(
-    (arrow) => layout.routes[arrow.id] === undefined || isRegion(arrow.source) || isRegion(arrow.target),
-  );
-  return routeArrows(scene, layout, new Set(open.map((arrow) => arrow.id)), measure);
-}
-
-/** Which arrow makes ELK fail? Named when leaving out that one lets the rest pass. Bounded: 40 tries. */
-async function findCulprit(
-  scene: Scene,
-  measure: Measure,
-  elk: ElkEngine,
-  direction: Layout["direction"],
-  error: unknown,
-): Promise<string> {
-  const arrows = scene.arrows.filter((arrow) => elkCanRoute(scene, arrow));
-  for (const suspect of arrows.slice(0, 40)) {
-    const rest = arrows.filter((arrow) => arrow !== suspect);
-    const passed = await elk.layout(toElk(scene, rest, measure, direction)).then(
-      () => true,
-      () => false,
-    );
-    if (passed) return `Laying out failed at the transition ${suspect.transition}; states stand in a grid.`;
-  }
-  const reason = error instanceof Error ? error.message : String(error);
-  return `Laying out failed (${reason.slice(0, 120)}); states stand in a grid.`;
-}
-
-/** Rows of about a square, inside out. */
-export function gridLayout(scene: Scene, measure: Measure, direction: Layout["direction"]): Layout {
-  const layout: Layout = { direction, states: {}, routes: {} };
-  const sizes = new Map<string, { w: number; h: number }>();
-  const offsets = new Map<string, Point>();
-  const gap = 60;
-  const arrange = (
-    children: SceneBox[],
-    columns: number,
-    left: number,
-    top: number,
-    space: number,
-  ): { w: number; h: number } => {
-    let x = left;
-    let y = top;
-    let rowH = 0;
-    let w = 0;
-    children.forEach((child, index) => {
-      const own = sizes.get(child.id) ?? { w: 0, h: 0 };
-      if (index > 0 && index % columns === 0) {
-        x = left;
-        y += rowH + space;
-        rowH = 0;
-      }
-      offsets.set(child.id, { x, y });
-      x += own.w + space;
-      rowH = Math.max(rowH, own.h);
-      w = Math.max(w, x - space);
-    });
-    return { w, h: y + rowH };
-  };
-  for (const box of [...scene.boxes].reverse()) {
-    const own = boxSize(box, measure);
-    const children = childBoxes(scene, box).filter((child) => !isHeaderPseudo(scene, child.id));
-    const pad = box.parallel ? 0 : 24;
-    const space = box.parallel ? 0 : gap;
-    const columns = box.parallel ? 1 : Math.ceil(Math.sqrt(children.length));
-    const inside =
-      children.length > 0 ? arrange(children, columns, pad, headHeight(box) + pad, space) : { w: 0, h: 0 };
-    sizes.set(box.id, { w: Math.max(own.w, inside.w + pad), h: Math.max(own.h, inside.h + pad) });
-  }
-  const top = scene.boxes.filter((box) => box.parent === null);
-  arrange(top, Math.ceil(Math.sqrt(top.length)), 24, 24, gap);
-  for (const box of scene.boxes) {
-    const offset = offsets.get(box.id);
-    const own = sizes.get(box.id);
-    const parent = box.parent === null ? { x: 0, y: 0 } : layout.states[box.parent];
-    if (offset && own && parent)
-      layout.states[box.id] = { x: parent.x + offset.x, y: parent.y + offset.y, ...own };
-  }
-  finishParallels(scene, layout, measure);
-  return completeRoutes(scene, layout, measure);
-}

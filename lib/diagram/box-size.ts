@@ -20,7 +20,7 @@ export function headHeight(box: SceneBox): number {
 export function boxSize(box: SceneBox, measure: Measure): Size {
   if (box.kind === "initial") return { w: size.dot, h: size.dot };
   if (box.kind === "history" || box.kind === "deep-history") return { w: size.history, h: size.history };
-  const rowsW = box.rows.map((row) => measure(`${row.label} / ${row.text}`, "mono") + 2 * size.leafX);
+  const rowsW = box.rows.map((row) => measure(`${row.label} / ${row.text}`, "mono") + 2 * size.leafX + 4);
   if (isContainer(box)) {
     const titleW =
       box.kind === "region"

@@ -5,11 +5,12 @@
  * Holds: afterwards every box of the scene has a place and every arrow a route; containers have grown around new
  * children, never shrunk.
  */
-import { bestLayout, finishParallels, type AutoLayout, type ElkEngine } from "./auto-layout";
+import { autoLayout, type AutoLayout, type ElkEngine } from "./auto-layout";
 import { boxSize, headHeight, isContainer } from "./box-size";
 import { bottom, contains, overlaps, right, union } from "./geometry";
 import { type Box, type Layout } from "./layout";
 import type { Measure } from "./measure";
+import { finishParallels } from "./parallel-layout";
 import { routeArrows } from "./route";
 import type { Scene, SceneBox } from "./scene";
 
@@ -33,7 +34,7 @@ export async function completeLayout(
   window: { w: number; h: number },
 ): Promise<AutoLayout> {
   if (isComplete(scene, layout)) return { layout, failure: null };
-  if (isUnplaced(scene, layout)) return bestLayout(scene, measure, elk(), window);
+  if (isUnplaced(scene, layout)) return autoLayout(scene, measure, elk(), { direction: "best", window });
   return { layout: placeMissing(scene, layout, measure), failure: null };
 }
 

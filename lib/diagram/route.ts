@@ -39,6 +39,15 @@ export function routeArrows(
   return { ...layout, routes };
 }
 
+/** Routes what ELK did not: arrows left out, and those that end on a stretched region. */
+export function completeRoutes(scene: Scene, layout: Layout, measure: Measure): Layout {
+  const isRegion = (id: string) => scene.box.get(id)?.kind === "region";
+  const open = scene.arrows.filter(
+    (arrow) => layout.routes[arrow.id] === undefined || isRegion(arrow.source) || isRegion(arrow.target),
+  );
+  return routeArrows(scene, layout, new Set(open.map((arrow) => arrow.id)), measure);
+}
+
 function reach(layout: Layout, arrow: SceneArrow): number {
   const from = layout.states[arrow.source];
   const to = layout.states[arrow.target];
