@@ -201,6 +201,11 @@ function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
   return plan;
 }
 
+function isBetweenRegions(parallel: CompiledState, states: readonly CompiledState[]): boolean {
+  if (parallel.type !== "parallel") return false;
+  return !parallel.children.some((region) => states.every((one) => one === region || isDescendant(one, region)));
+}
+
 function merge(plans: readonly EntryPlan[]): EntryPlan {
   const states = new Set<CompiledState>();
   const byDefault = new Set<CompiledState>();
@@ -257,8 +262,9 @@ class Planner {
     const [head] = all;
     if (head !== undefined) {
       for (const ancestor of properAncestors(head)) {
-        // SCXML: findLCCA looks at compound states only.
-        if (settings.scxmlDomain && ancestor.type === "parallel" && ancestor.parent !== null) continue;
+        // SCXML: findLCCA looks at compound states only, so a transition between regions leaves the parallel. Within one
+        // region (a region's own re-entry) the public suites keep the parallel, against the letter of appendix D; so do we.
+        if (settings.scxmlDomain && ancestor.parent !== null && isBetweenRegions(ancestor, all)) continue;
         if (all.every((state) => isDescendant(state, ancestor))) return ancestor;
       }
     }

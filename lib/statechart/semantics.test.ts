@@ -74,6 +74,20 @@ describe("transitions and their domain", () => {
       expect(log(play.send("go"))).toBe(expected);
     },
   );
+  test("3: a region's own re-entry keeps the parallel, with scxmlDomain too (SCION more-parallel/test10)", () => {
+    const play = new Play({
+      context,
+      settings: { scxmlDomain: true },
+      initial: "p",
+      states: {
+        p: marked("p", {
+          type: "parallel",
+          states: { r: marked("r", { on: { go: { target: "r", reenter: true } } }), s: marked("s") },
+        }),
+      },
+    });
+    expect(log(play.send("go"))).toBe("+p +r +s -s -r +r +s");
+  });
   test("an arrow into two regions enters both there and the third by default", () => {
     const region = (...keys: string[]): StateNode => ({
       initial: keys[0] as string,
