@@ -203,7 +203,9 @@ function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
 
 function isBetweenRegions(parallel: CompiledState, states: readonly CompiledState[]): boolean {
   if (parallel.type !== "parallel") return false;
-  return !parallel.children.some((region) => states.every((one) => one === region || isDescendant(one, region)));
+  return !parallel.children.some((region) =>
+    states.every((one) => one === region || isDescendant(one, region)),
+  );
 }
 
 function merge(plans: readonly EntryPlan[]): EntryPlan {
