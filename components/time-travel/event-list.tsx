@@ -65,7 +65,12 @@ export function EventList({
   }, [total]);
   const index = total - cursor;
   useEffect(() => {
-    if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
+    const element = scroller.current;
+    if (!element || index < 0) return;
+    const top = index * rowHeight;
+    const hidden = top < element.scrollTop || top + rowHeight > element.scrollTop + element.clientHeight;
+    // To the middle: at an edge the next step would be hidden again.
+    if (hidden) virtual.scrollToIndex(index, { align: "center" });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only a moved cursor scrolls, never a new event
   }, [cursor]);
 

@@ -309,6 +309,16 @@ function Overview({
     <g onPointerDown={seek} onPointerMove={(event) => (event.buttons & 1 ? seek(event) : undefined)}>
       <Label y={18}>All {formatCount(total)}</Label>
       <rect x={left} y={2} width={inner} height={24} className="fill-surface-2" />
+      {total > overviewMax ? (
+        <text
+          x={view[0] > total / 2 ? left + 8 : left + inner - 8}
+          y={18}
+          textAnchor={view[0] > total / 2 ? "start" : "end"}
+          className="fill-text-3 text-micro"
+        >
+          drawn around the cursor only
+        </text>
+      ) : null}
       {bars.map((bar, column) =>
         bar > 0 ? (
           <rect

@@ -5,7 +5,7 @@
  * Holds: unless told otherwise the event is applied only if nothing happened since the shown entry; a repeat of the same
  * press never sends twice (idempotency key per what is asked); a refusal says that nothing was sent and what next.
  */
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -13,6 +13,7 @@ import { CopyCurl } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { Field, Input, TextArea } from "@/components/ui/field";
 import { parseJsonText } from "@/components/ui/parse-json-text";
+import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
 import { useClient } from "@/components/ui/use-client";
@@ -38,6 +39,7 @@ export interface SendEventDialogProps {
 export function SendEventDialog(props: SendEventDialogProps) {
   const { instanceId, shownSeq, newestSeq, types, onClose, onSent, onShowNewest } = props;
   const client = useClient();
+  const queryClient = useQueryClient();
   const [type, setType] = useState("");
   const [text, setText] = useState("");
   const [guarded, setGuarded] = useState(true);
@@ -60,7 +62,11 @@ export function SendEventDialog(props: SendEventDialogProps) {
   const send = useMutation({
     mutationFn: ({ call, key }: { call: ArgsOf<"sendEvent">; key: string }) =>
       client.sendEvent(call, { idempotencyKey: key }),
-    onSuccess: onSent,
+    onSuccess: (result) => {
+      // The stream says so too; a stream that is down must not hide one's own event.
+      void queryClient.invalidateQueries({ queryKey: queryKeys.instance(instanceId) });
+      onSent(result);
+    },
   });
   const conflict =
     send.error instanceof LockstepError && send.error.code === "sequence-conflict" ? send.error : null;

@@ -17,6 +17,8 @@ type Listener = (change: Change) => void;
 const gatherMs = 250;
 /** EventSource repeats by itself unless the server refused; then we try again this much later. */
 const reopenMs = 2_000;
+/** A stream that is back this soon was only cut by a proxy or a restart: nobody needs to read about it. */
+const graceMs = 3_000;
 
 interface Live {
   status: LiveStatus;
@@ -38,6 +40,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     let source: EventSource | null = null;
     let reopen: ReturnType<typeof setTimeout> | undefined;
     let flush: ReturnType<typeof setTimeout> | undefined;
+    let grace: ReturnType<typeof setTimeout> | undefined;
     let wasLost = false;
     const stale = new Map<string, readonly string[]>();
 
@@ -56,6 +59,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     const open = (): void => {
       source = new EventSource(`${apiPrefix}/changes`);
       source.addEventListener("open", () => {
+        clearTimeout(grace);
+        grace = undefined;
         setStatus("live");
         setOfflineSince(null);
         if (wasLost) refreshAll();
@@ -63,8 +68,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       });
       source.addEventListener("error", () => {
         wasLost = true;
-        setStatus("offline");
         setOfflineSince((since) => since ?? Date.now());
+        grace ??= setTimeout(() => setStatus("offline"), graceMs);
         if (source?.readyState !== EventSource.CLOSED) return;
         clearTimeout(reopen);
         reopen = setTimeout(open, reopenMs);
@@ -79,6 +84,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
     const close = (): void => {
       clearTimeout(reopen);
+      clearTimeout(grace);
+      grace = undefined;
       clearTimeout(flush);
       flush = undefined;
       source?.close();

@@ -43,6 +43,10 @@ export function Tabs<T extends string>({
             key={tab.value}
             value={tab.value}
             data-testid={`tab-${tab.value}`}
+            onClick={(event) => {
+              // By pointer: the arrow keys go back to the page. By keyboard they walk the tabs, as they should.
+              if (event.detail > 0) event.currentTarget.blur();
+            }}
             className="-mb-px flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-body text-text-2 transition-colors duration-90 hover:text-text data-[state=active]:border-ink data-[state=active]:font-semibold data-[state=active]:text-text"
           >
             {tab.label}
