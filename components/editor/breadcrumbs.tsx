@@ -13,6 +13,7 @@ export function Breadcrumbs() {
   const chartId = useEditor((state) => state.chartId);
   const selection = useEditor((state) => state.selection);
   const select = useEditor((state) => state.select);
+  const reveal = useEditor((state) => state.reveal);
   const tree = useMemo(() => chartTree(chart), [chart]);
   const [only] = selection;
   const name = only?.includes("#") ? parseTransitionId(only).state : only;
@@ -35,7 +36,7 @@ export function Breadcrumbs() {
                 ? "truncate rounded-kbd px-0.5 font-semibold"
                 : "truncate rounded-kbd px-0.5 text-text-2 hover:text-text"
             }
-            onClick={() => select(state.parent ? [state.name] : [])}
+            onClick={() => (state.parent ? reveal(state.name) : select([]))}
           >
             {state.parent ? state.key : chartId}
           </button>

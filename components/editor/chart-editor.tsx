@@ -196,6 +196,7 @@ function Page({
           <div className="le-minimap h-[104px] shrink-0 border-t border-border p-2">
             <div className="h-full overflow-hidden rounded-control border border-border bg-surface-2">
               <MiniMap
+                style={{ width: 202, height: 86 }}
                 pannable
                 zoomable
                 ariaLabel="Minimap"

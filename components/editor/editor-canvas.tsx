@@ -14,10 +14,18 @@ import {
   Panel,
   ReactFlow,
   useReactFlow,
+  useStoreApi,
   ViewportPortal,
   type NodeChange,
 } from "@xyflow/react";
-import { useCallback, useMemo, useRef, useState, type PointerEvent as ReactPointerEvent } from "react";
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type PointerEvent as ReactPointerEvent,
+} from "react";
 import { CanvasControls } from "@/components/canvas/canvas-controls";
 import { CanvasExtrasProvider, type CanvasExtras } from "@/components/canvas/canvas-extras";
 import { edgeTypes, nodeTypes, useFit } from "@/components/canvas/chart-canvas";
@@ -37,6 +45,7 @@ import { buildScene, type Scene } from "@/lib/diagram/scene";
 import { insideOf, movedLayout } from "@/lib/editor/layout-commands";
 import type { StateKind } from "@/lib/editor/state-commands";
 import { cn } from "@/components/ui/class-names";
+import { ConnectSearch } from "./connect-search";
 import { ConnectHandles } from "./connect-handles";
 import { useDocument, useEditor, useEditorStore, type Tool } from "./editor-store";
 import { boxAt, containerAt, dropAt } from "./hit-test";
@@ -105,6 +114,7 @@ export function EditorCanvas() {
     return next;
   }, [scene, shown, marks, selected, drag?.into, connection?.over, tool]);
   useFit(true, String(fitCount));
+  useReveal(layout);
 
   const pointOf = useCallback(
     (event: { clientX: number; clientY: number }): Point =>
@@ -379,6 +389,7 @@ export function EditorCanvas() {
           <Panel position="bottom-right" className="!m-2.5 !mb-4">
             <CanvasControls />
           </Panel>
+          <ConnectSearch />
           {connection ? <ConnectionLine connection={connection} layout={layout} /> : null}
           <Hint
             tool={tool}
@@ -390,6 +401,28 @@ export function EditorCanvas() {
       </CanvasExtrasProvider>
     </div>
   );
+}
+
+/** Moves the view when what was chosen outside the drawing lies outside of it. */
+function useReveal(layout: Layout): void {
+  const shown = useEditor((state) => state.shown);
+  const flow = useStoreApi();
+  const { setCenter, getZoom } = useReactFlow();
+  const latest = useRef(layout);
+  useEffect(() => {
+    latest.current = layout;
+  });
+  useEffect(() => {
+    const { states, routes } = latest.current;
+    const box = states[shown.id] ?? routes[shown.id]?.label;
+    if (shown.count === 0 || !box) return;
+    const { width, height, transform } = flow.getState();
+    const [x, y, zoom] = transform;
+    const left = box.x * zoom + x;
+    const top = box.y * zoom + y;
+    const inView = left > 0 && top > 0 && left + box.w * zoom < width && top + box.h * zoom < height;
+    if (!inView) void setCenter(box.x + box.w / 2, box.y + box.h / 2, { zoom: getZoom(), duration: 200 });
+  }, [shown, flow, setCenter, getZoom]);
 }
 
 export const paletteType = "application/x-lockstep-state";
@@ -456,7 +489,7 @@ function Hint({
     : refusal !== null
       ? refusal
       : tool === "transition"
-        ? "Drag from a state's border to connect"
+        ? null
         : tool !== "select"
           ? `Click where the ${tool === "history" ? "history" : `${tool === "state" ? "" : `${tool} `}state`} goes · Esc`
           : null;

@@ -43,6 +43,8 @@ export interface EditorState {
   /** A field that a click on a problem asked for, e.g. `guard`; the count makes repeats visible. */
   focus: { field: string; count: number };
   fitCount: number;
+  /** An element to bring into view; the count makes repeats visible. */
+  shown: { id: string; count: number };
   refusal: string | null;
 }
 
@@ -61,6 +63,8 @@ export interface EditorActions {
   undo: () => void;
   redo: () => void;
   select: (ids: readonly string[]) => void;
+  /** Selects from outside the drawing, and brings it into view. */
+  reveal: (id: string) => void;
   set: (change: Partial<EditorState>) => void;
   openDrawer: (tab: DrawerTab) => void;
 }
@@ -96,6 +100,7 @@ export function createEditorStore(options: StoreOptions): EditorStore {
     drawer: { open: false, tab: "problems" },
     focus: { field: "", count: 0 },
     fitCount: 0,
+    shown: { id: "", count: 0 },
     refusal: null,
 
     run: (command, { typing, select = true, merge = false } = {}) => {
@@ -143,6 +148,10 @@ export function createEditorStore(options: StoreOptions): EditorStore {
       const { selection } = get();
       if (ids.length === selection.length && ids.every((id, index) => id === selection[index])) return;
       set({ selection: ids, refusal: null });
+    },
+    reveal: (id) => {
+      get().select([id]);
+      set({ shown: { id, count: get().shown.count + 1 } });
     },
     set: (change) => set(change),
     openDrawer: (tab) => set({ drawer: { open: true, tab } }),

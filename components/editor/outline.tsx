@@ -29,6 +29,7 @@ export function Outline() {
   const chartId = useEditor((state) => state.chartId);
   const selection = useEditor((state) => state.selection);
   const select = useEditor((state) => state.select);
+  const reveal = useEditor((state) => state.reveal);
   const run = useEditor((state) => state.run);
   const set = useEditor((state) => state.set);
   const naming = useEditor((state) => state.naming);
@@ -57,7 +58,8 @@ export function Outline() {
   };
   const pick = (state: TreeState | undefined) => {
     if (!state) return;
-    select(state.parent ? [state.name] : []);
+    if (state.parent) reveal(state.name);
+    else select([]);
     list.current?.querySelector<HTMLElement>(`[data-name="${CSS.escape(state.name)}"]`)?.focus();
   };
   const onKeyDown = (event: KeyboardEvent, state: TreeState) => {

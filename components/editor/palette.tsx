@@ -61,11 +61,13 @@ export function Palette() {
 
 /** Into the selected container, beside the selected leaf, else into the chart. */
 export function addToSelected(store: EditorStore, kind: StateKind): void {
-  const { history, selection, run, set } = store.getState();
+  const { history, selection, run, set, reveal } = store.getState();
   const tree = chartTree(history.present.document.chart);
   const chosen = tree.byName.get(selection[0] ?? "");
   const isContainer = chosen && (chosen.children.length > 0 || chosen.parent?.kind === "parallel");
   const parent = (isContainer ? chosen : chosen?.parent) ?? tree.root;
   const made = run({ do: "add-state", parent: parent.name, kind });
-  if (typeof made === "string" && kind !== "history") set({ naming: { id: made, fresh: true } });
+  if (typeof made !== "string") return;
+  reveal(made);
+  if (kind !== "history") set({ naming: { id: made, fresh: true } });
 }

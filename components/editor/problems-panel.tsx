@@ -14,12 +14,14 @@ export function ProblemsPanel() {
   const checked = useEditor((state) => state.checked);
   const store = useEditorStore();
   const show = (problem: Diagnostic) => {
-    const { history, select, set, focus } = store.getState();
+    const { history, select, reveal, set, focus } = store.getState();
     const tree = chartTree(history.present.document.chart);
     const transition = transitionOf(problem);
     const known = transition !== null && tree.transitions.some((item) => item.id === transition);
     const state = tree.byName.get(problem.at.state);
-    select(known ? [transition] : state?.parent ? [state.name] : []);
+    if (known) reveal(transition);
+    else if (state?.parent) reveal(state.name);
+    else select([]);
     set({ focus: { field: fieldOf(problem), count: focus.count + 1 } });
   };
   if (problems.length === 0) {

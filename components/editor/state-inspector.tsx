@@ -45,7 +45,7 @@ export function StateInspector({
   problems: readonly Diagnostic[];
 }) {
   const run = useEditor((store) => store.run);
-  const select = useEditor((store) => store.select);
+  const reveal = useEditor((store) => store.reveal);
   const set = useEditor((store) => store.set);
   const { node, name, kind } = state;
   const own = problems.filter((problem) => transitionOf(problem) === null);
@@ -171,7 +171,7 @@ export function StateInspector({
                     <button
                       type="button"
                       className="flex h-[26px] w-full items-center gap-2 rounded-control border border-border-2 bg-surface px-2 text-left text-hint hover:bg-surface-2"
-                      onClick={() => select([transition.id])}
+                      onClick={() => reveal(transition.id)}
                     >
                       <span className="min-w-0 flex-1 truncate">
                         {printLabel(labelText(transition.when, transition.spec, invokesOf(node)))}

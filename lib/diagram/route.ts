@@ -77,13 +77,24 @@ export function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, meas
   const targets = ports(to, from, arrow.target, contains(to, from));
   const first = bestOf(sources, targets, pill, ground);
   if (!first || !pill || first.pillCost < 60) return first?.route ?? null;
-  // The pill has no good place on the shortest path: try each pair of sides and take the best of both together.
+  // The pill has no good place on the shortest path: keep further from the boxes, or take other sides, and choose the
+  // best of path and pill together.
   let best = first;
+  const consider = (other: Candidate | null): void => {
+    if (other && other.cost + other.pillCost < best.cost + best.pillCost) best = other;
+  };
+  const roomy = (margins: { marginX?: number; marginY?: number }): Ground => ({
+    ...ground,
+    terrain: { ...ground.terrain, ...margins },
+  });
+  const high = roomy({ marginY: pill.h / 2 + 8 });
+  const wide = roomy({ marginX: pill.w / 2 + 10 });
+  consider(bestOf(sources, targets, pill, high));
+  consider(bestOf(sources, targets, pill, wide));
+  if (best.pillCost < 60) return best.route;
   for (const source of sides) {
-    for (const target of sides) {
-      const other = bestOf(onSide(sources, source), onSide(targets, target), pill, ground);
-      if (other && other.cost + other.pillCost < best.cost + best.pillCost) best = other;
-    }
+    for (const target of sides)
+      consider(bestOf(onSide(sources, source), onSide(targets, target), pill, high));
   }
   return best.route;
 }

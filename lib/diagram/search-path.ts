@@ -23,6 +23,9 @@ export interface Terrain {
   lanes: { a: Point; b: Point }[];
   /** Leaving this box costs; null: no bound. */
   within: Box | null;
+  /** Room kept beside obstacles; more where a pill must fit between. */
+  marginX?: number;
+  marginY?: number;
 }
 export interface FoundPath {
   points: Point[];
@@ -33,7 +36,7 @@ export interface FoundPath {
 
 /** Room before the first bend, so that the arrow's head shows. */
 export const stub = 16;
-const margin = 14;
+const usualMargin = 14;
 const bendCost = 26;
 const crossCost = 14;
 const laneCost = 4;
@@ -48,15 +51,16 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
     at: { x: port.x + port.dx * stub, y: port.y + port.dy * stub },
   }));
   const goals = to.map((port) => ({ port, at: { x: port.x + port.dx * stub, y: port.y + port.dy * stub } }));
+  const { marginX = usualMargin, marginY = usualMargin } = terrain;
   const xs = lines([
-    ...terrain.obstacles.flatMap((box) => [box.x - margin, right(box) + margin]),
+    ...terrain.obstacles.flatMap((box) => [box.x - marginX, right(box) + marginX]),
     ...[...starts, ...goals].flatMap(({ at, port }) => [
       at.x,
       ...(port.dx === 0 ? [] : [at.x + port.dx * 24]),
     ]),
   ]);
   const ys = lines([
-    ...terrain.obstacles.flatMap((box) => [box.y - margin, bottom(box) + margin]),
+    ...terrain.obstacles.flatMap((box) => [box.y - marginY, bottom(box) + marginY]),
     ...[...starts, ...goals].flatMap(({ at, port }) => [
       at.y,
       ...(port.dy === 0 ? [] : [at.y + port.dy * 24]),
