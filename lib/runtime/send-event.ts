@@ -135,6 +135,9 @@ function answer({ result, failure }: StoredAnswer, replayed: boolean): SendResul
   );
 }
 
+const waitPollMs = 10;
+
+/** Helps the mailbox along until the message has had its turn. */
 async function waitForStep(
   context: RuntimeContext,
   instanceId: string,
@@ -143,7 +146,6 @@ async function waitForStep(
   replayed: boolean,
 ): Promise<SendResult> {
   for (;;) {
-    context.wake();
     const result = await readSendResult(context.store, instanceId, messageId);
     if (result?.state === "applied" || (result && performance.now() > giveUpAt) || context.closing.aborted) {
       if (!result) break;
@@ -151,7 +153,8 @@ async function waitForStep(
       return answer({ result, failure }, replayed);
     }
     if (!result) break;
-    await pause(20, context.closing);
+    context.sends.nudge(instanceId);
+    await pause(waitPollMs, context.closing);
   }
   throw new LockstepError(
     "instance-ended",

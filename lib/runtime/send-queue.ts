@@ -20,7 +20,8 @@ interface Waiting {
 }
 
 export class SendQueue {
-  private waiting: Waiting[] = [];
+  private readonly waiting: Waiting[] = [];
+  private readonly nudged = new Set<string>();
   private running = 0;
   /** Writers at once: SQLite has one; on PostgreSQL a batch that waits must not stop the others. */
   private readonly runningMax: number;
@@ -41,17 +42,23 @@ export class SendQueue {
     });
   }
 
+  /** Steps what waits for that instance, with the next group: a caller whose turn was not reached helps it along. */
+  nudge(instanceId: string): void {
+    this.nudged.add(instanceId);
+    this.pump();
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     while (this.running > 0 || this.waiting.length > 0) await new Promise((done) => setTimeout(done, 2));
   }
 
   private pump(): void {
-    while (this.running < this.runningMax && this.waiting.length > 0) {
+    while (this.running < this.runningMax && (this.waiting.length > 0 || this.nudged.size > 0)) {
       this.running += 1;
       // After this turn of the event loop: callers that arrive together go together.
       void new Promise((resolve) => setImmediate(resolve))
-        .then(() => this.runGroup(this.waiting.splice(0, batchMax)))
+        .then(() => this.runGroup(this.waiting.splice(0, batchMax), this.takeNudged()))
         .finally(() => {
           this.running -= 1;
           this.pump();
@@ -59,10 +66,17 @@ export class SendQueue {
     }
   }
 
-  private async runGroup(group: Waiting[]): Promise<void> {
-    if (group.length === 0) return;
+  private takeNudged(): string[] {
+    const ids = [...this.nudged].slice(0, batchMax);
+    for (const id of ids) this.nudged.delete(id);
+    return ids;
+  }
+
+  private async runGroup(group: Waiting[], instanceIds: string[]): Promise<void> {
+    if (group.length + instanceIds.length === 0) return;
     try {
-      const result = await this.commit(group.map(({ send }) => send));
+      const sends = group.map(({ send }) => send);
+      const result = await this.commit(sends, instanceIds);
       for (const { send, resolve } of group) {
         resolve(result.outcomes.get(send.message.messageId) ?? { kind: "busy" });
       }
@@ -70,14 +84,14 @@ export class SendQueue {
       if (group.length === 1 || error instanceof LockstepError) {
         for (const { reject } of group) reject(error);
       } else {
-        for (const one of group) await this.runGroup([one]);
+        for (const one of group) await this.runGroup([one], []);
       }
     }
   }
 
-  private async commit(sends: Send[]): Promise<BatchResult> {
+  private async commit(sends: Send[], instanceIds: string[]): Promise<BatchResult> {
     const result = await withMachines(this.machines, () =>
-      this.store.transaction((tx) => stepBatch(this.machines, tx, sends, [])),
+      this.store.transaction((tx) => stepBatch(this.machines, tx, sends, instanceIds)),
     );
     await this.afterBatch(result);
     return result;

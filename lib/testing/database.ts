@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import pg from "pg";
 import { inject } from "vitest";
 
@@ -37,6 +38,21 @@ export async function freshPostgres(serverUrl: string): Promise<TestDatabase> {
   await command(serverUrl, `CREATE DATABASE ${name}`);
   return { url: url.href, drop: () => command(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
+
+/** Runs one statement behind the store's back, as an administrator would. */
+export async function tamper(url: string, statement: string): Promise<void> {
+  if (!url.startsWith("file:")) return command(url, statement);
+  const database = new Database(url.slice("file:".length), { timeout: 10_000 });
+  try {
+    database.exec(statement);
+  } finally {
+    database.close();
+  }
+}
+
+/** Moves the database's clock: the one way in which time passes in a test. */
+export const advance = (url: string, ms: number): Promise<void> =>
+  tamper(url, `UPDATE clock SET offset_ms = offset_ms + ${ms}`);
 
 async function sharedPostgres(): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${inject("postgresBroker")}`);
