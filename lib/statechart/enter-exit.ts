@@ -23,13 +23,29 @@ export function exitSet(run: Run, transition: CompiledTransition): CompiledState
 
 /** SCXML: microstep. Exit, transition content, entry. */
 export function takeTransitions(run: Run, transitions: readonly CompiledTransition[]): void {
+  const [only] = transitions;
+  if (only !== undefined && transitions.length === 1) return takeTransition(run, only);
   const plans = transitions.map((one) => (one.targets === null ? null : planOf(run, one)));
   exitStates(run, plans);
   for (const transition of transitions) run.runBlock(transition.actions);
   // Asked again: what was just left may be what a history target now restores.
   const entries = transitions.flatMap((one) => (one.targets === null ? [] : [planOf(run, one).entry]));
-  const [only] = entries;
-  if (only !== undefined) enterStates(run, entries.length === 1 ? only : merge(entries));
+  if (entries.length > 0) enterStates(run, merge(entries));
+}
+
+/** The usual case: one transition, whose states lie next to each other in the configuration. */
+function takeTransition(run: Run, transition: CompiledTransition): void {
+  if (transition.targets === null) return run.runBlock(transition.actions);
+  const { domain } = planOf(run, transition);
+  const { config } = run;
+  let end = config.length;
+  while (end > 0 && domain !== null && (config[end - 1] as CompiledState).order > domain.last) end--;
+  let begin = end;
+  while (begin > 0 && (domain === null || (config[begin - 1] as CompiledState).order > domain.order)) begin--;
+  if (begin < end) leave(run, config.slice(begin, end));
+  run.runBlock(transition.actions);
+  // Asked again: what was just left may be what a history target now restores.
+  enterStates(run, planOf(run, transition).entry);
 }
 
 /** The machine's first configuration. */
@@ -52,7 +68,11 @@ function exitStates(run: Run, plans: readonly (TransitionPlan | null)[]): void {
   const leaving = run.config.filter((state) =>
     plans.some((plan) => plan !== null && (plan.domain === null || isDescendant(state, plan.domain))),
   );
-  if (leaving.length === 0) return;
+  if (leaving.length > 0) leave(run, leaving);
+}
+
+/** `leaving` in document order. */
+function leave(run: Run, leaving: CompiledState[]): void {
   for (const state of leaving) {
     for (const history of state.historyStates) {
       const names =
@@ -65,9 +85,8 @@ function exitStates(run: Run, plans: readonly (TransitionPlan | null)[]): void {
   for (const state of leaving.reverse()) {
     run.runBlock(state.exit);
     endInvocations(run, state);
-    run.toInvoke.delete(state);
-    const generation = run.generations[state.name] ?? 0;
-    for (const timer of state.timers) run.disarm(timerId(state, timer.key, generation));
+    if (run.toInvoke.length > 0) run.toInvoke = run.toInvoke.filter((one) => one !== state);
+    for (const timer of state.timers) run.disarm(timerId(state, timer.key, run.generations[state.name] ?? 0));
     run.remove(state);
   }
 }
@@ -86,13 +105,15 @@ function enterStates(run: Run, plan: EntryPlan): void {
     if (state.timers.length > 0 || state.invokes.length > 0) {
       run.generations = { ...run.generations, [state.name]: (run.generations[state.name] ?? 0) + 1 };
     }
-    if (state.invokes.length > 0) run.toInvoke.add(state);
+    if (state.invokes.length > 0) run.toInvoke.push(state);
     if (state.data.length > 0) bindLate(run, state);
     run.runBlock(state.entry);
-    armTimers(run, state);
+    if (state.timers.length > 0) armTimers(run, state);
     if (state.initial !== null && plan.byDefault.has(state)) run.runBlock(state.initial.actions);
-    for (const history of plan.historyDefaults.get(state) ?? []) {
-      if (history.initial !== null) run.runBlock(history.initial.actions);
+    if (plan.historyDefaults.size > 0) {
+      for (const history of plan.historyDefaults.get(state) ?? []) {
+        if (history.initial !== null) run.runBlock(history.initial.actions);
+      }
     }
     if (state.type === "final") reachFinal(run, state);
   }

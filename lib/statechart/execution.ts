@@ -32,17 +32,18 @@ export interface ExecutionScope extends Scope {
 /** An event on its way through the machine. */
 export interface MachineEvent {
   readonly type: string;
-  /** Absent: none. */
-  readonly data?: Json;
+  /** Undefined: none. */
+  readonly data?: Json | undefined;
   /** SCXML _event.type. */
   readonly from: "internal" | "external" | "platform";
-  readonly id: string;
-  readonly sendid?: string;
-  readonly origin?: string;
-  readonly origintype?: string;
-  readonly invokeid?: string;
+  /** Null: the step's own input event, whose id is the step's. */
+  readonly id: string | null;
+  readonly sendid?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly origintype?: string | undefined;
+  readonly invokeid?: string | undefined;
   /** A due `after` timer: selects that state's own transitions only. */
-  readonly timer?: { readonly state: string; readonly key: string };
+  readonly timer?: { readonly state: string; readonly key: string } | undefined;
 }
 
 export interface SendRequest {
@@ -61,6 +62,8 @@ export interface Execution {
   readonly event: MachineEvent | null;
   readonly session: { readonly id: string; readonly input: Json; readonly name?: string };
   readonly at: number;
+  /** The id of the step's input event. */
+  readonly stepId: string;
   /** Paths and values read by guards, when they are recorded. */
   reads: [string, Json][] | null;
   isIn(name: string): boolean;

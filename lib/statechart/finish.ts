@@ -12,10 +12,12 @@ export function finish(run: Run, outcome: Outcome): StepResult {
     effects: timerEffects(run),
     microsteps: run.trace ?? [],
     outcome,
-    exited: [...run.exited],
-    entered: [...run.entered],
+    exited: unique(run.exited),
+    entered: unique(run.entered),
   };
 }
+
+const unique = (names: string[]): string[] => (names.length < 2 ? names : [...new Set(names)]);
 
 /** A failed step keeps nothing but its log entry; a failed instance keeps its state and says why it stopped. */
 export function finishFailed(run: Run, failure: StepFailure, fatal = failure.fatal): StepResult {

@@ -5,7 +5,7 @@ import { EvaluationFailure } from "./cel/evaluation-failure";
 import { exitInterpreter, takeTransitions } from "./enter-exit";
 import type { MachineEvent } from "./execution";
 import type { CompiledTransition } from "./machine";
-import { StepFailure, type Run } from "./run";
+import { byOrder, StepFailure, type Run } from "./run";
 import { selectEventless, selectTransitions, type Selection } from "./select";
 import type { EngineError } from "./snapshot";
 import type { IgnoredReason, Outcome } from "./step";
@@ -36,7 +36,7 @@ export function comeToRest(run: Run): void {
 function microsteps(run: Run): void {
   let settled = false;
   while (!run.completed) {
-    if (!settled) {
+    if (!settled && run.machine.hasAlways) {
       run.beginTrace(null);
       const { transitions } = selectEventless(run);
       if (transitions.length > 0) {
@@ -101,8 +101,9 @@ function failUnhandled(run: Run, event: MachineEvent): void {
 
 /** SCXML: invocations of states entered and not exited start when the machine is at rest. */
 function startInvocations(run: Run): void {
-  const states = [...run.toInvoke].sort((a, b) => a.order - b.order);
-  run.toInvoke.clear();
+  if (run.toInvoke.length === 0) return;
+  const states = run.toInvoke.sort(byOrder);
+  run.toInvoke = [];
   for (const state of states) {
     for (const invoke of state.invokes) {
       try {

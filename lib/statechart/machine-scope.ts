@@ -38,18 +38,18 @@ export class MachineScope implements ExecutionScope {
   }
 
   private eventViews(): { event: JsonObject; scxml: JsonObject } | null {
-    const { event, at } = this.execution;
+    const { event } = this.execution;
     if (event === null) return null;
     if (this.seen !== event || this.views === null) {
       this.seen = event;
-      this.views = { event: nativeEvent(event, at), scxml: scxmlEvent(event) };
+      this.views = { event: nativeEvent(event, this.execution), scxml: scxmlEvent(event) };
     }
     return this.views;
   }
 }
 
 /** `type`, `data`, `at`, `id` and a platform event's `output` win over fields of a map `data`. */
-function nativeEvent(event: MachineEvent, at: number): JsonObject {
+function nativeEvent(event: MachineEvent, { at, stepId }: Execution): JsonObject {
   const data = event.data ?? null;
   const fields = typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
   const { output: _hidden, ...visible } = fields;
@@ -58,7 +58,7 @@ function nativeEvent(event: MachineEvent, at: number): JsonObject {
     type: event.type,
     data,
     at,
-    id: event.id,
+    id: event.id ?? stepId,
     ...(isPlatformType(event.type) ? { output: data } : {}),
   };
 }

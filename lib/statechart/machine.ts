@@ -28,6 +28,8 @@ export interface CompiledState {
   readonly type: CompiledStateType;
   readonly history: "shallow" | "deep" | null;
   readonly parent: CompiledState | null;
+  /** From the root to the state itself. */
+  readonly lineage: readonly CompiledState[];
   /** In document order, history states included. */
   readonly children: readonly CompiledState[];
   /** 0 for the root. */
@@ -150,6 +152,10 @@ export interface Machine {
   readonly initialContext: readonly (readonly [root: string, value: ValueProgram])[];
   /** Context roots that some state binds at its first entry. */
   readonly lateRoots: readonly string[];
+  readonly hasAlways: boolean;
+  readonly hasInvokes: boolean;
+  /** Scratch of the running step (run.ts): which states are active. A machine runs one step at a time. */
+  readonly marks: { readonly stamps: Uint32Array; last: number };
 }
 
 /** Sorts keyed or listed items by `order` where given, else by the place they were parsed at. */

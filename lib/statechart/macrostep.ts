@@ -49,11 +49,21 @@ function ignored(snapshot: Snapshot, reason: IgnoredReason): StepResult {
 
 /** The event that `input` means; null when all is done already; or why there is none. */
 function admit(run: Run, input: StepInput): MachineEvent | IgnoredReason | null {
-  const id = run.stepId;
+  // The step's own.
+  const id = null;
   switch (input.kind) {
     case "event": {
-      const { kind: _kind, ...event } = input;
-      return { ...event, from: isErrorType(event.type) ? "platform" : "external", id };
+      const { type, data, sendid, origin, origintype, invokeid } = input;
+      return {
+        type,
+        data,
+        from: isErrorType(type) ? "platform" : "external",
+        id,
+        sendid,
+        origin,
+        origintype,
+        invokeid,
+      };
     }
     case "timer": {
       const timer = Object.hasOwn(run.timers, input.id) ? run.timers[input.id] : undefined;
@@ -77,7 +87,7 @@ function admit(run: Run, input: StepInput): MachineEvent | IgnoredReason | null 
       const data = failed ? { ...input.error } : input.output;
       return {
         type: `${failed ? "error" : "done"}.invoke.${input.id}`,
-        ...(data === undefined ? {} : { data }),
+        data,
         from: "platform",
         id,
         invokeid: input.id,
@@ -90,7 +100,7 @@ const isErrorType = (type: string): boolean => type === "error" || type.startsWi
 
 /** SCXML: finalize and autoforward happen before the event selects anything. */
 function deliver(run: Run, event: MachineEvent): void {
-  if (event.timer !== undefined) return;
+  if (!run.machine.hasInvokes || event.timer !== undefined) return;
   for (const state of run.config) {
     for (const invoke of state.invokes) {
       if (event.invokeid === invoke.id) {

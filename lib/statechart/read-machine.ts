@@ -56,6 +56,9 @@ export function readMachine(chart: Chart): Machine {
     },
     scopeFor: programs.scopeFactory(),
     initialContext: programs.initialContext(),
+    hasAlways: ordered.some((state) => state.always.length > 0),
+    hasInvokes: ordered.some((state) => state.invokes.length > 0),
+    marks: { stamps: new Uint32Array(ordered.length), last: 0 },
     lateRoots: [...new Set(ordered.flatMap((state) => state.data.map(([name]) => name)))],
   };
 }
@@ -84,6 +87,7 @@ function readState(
     depth: path.length,
     order: ordered.length,
     last: ordered.length,
+    lineage: [] as CompiledState[],
     node,
     initial: null,
     handlers: [],
@@ -100,6 +104,7 @@ function readState(
     candidateCache: new Map(),
     eventless: [],
   } satisfies CompiledState;
+  state.lineage = [...(parent?.lineage ?? []), state];
   ordered.push(state);
   listOf(node.invoke).forEach((invoke, index) => {
     invokes.push({

@@ -44,7 +44,8 @@ export class Run implements Execution {
 
   /** Active states, document order. */
   config: CompiledState[] = [];
-  private readonly flags: Uint8Array;
+  private readonly stamps: Uint32Array;
+  private readonly stamp: number;
   readonly queue: MachineEvent[] = [];
   readonly effects: Effect[] = [];
   history: Record<string, string[]>;
@@ -57,11 +58,11 @@ export class Run implements Execution {
   /** The timer that this step fires: it is gone, not cancelled. */
   firedTimer: string | null = null;
   /** Entered and not exited in this macrostep: their invocations start at its end. */
-  readonly toInvoke = new Set<CompiledState>();
-  readonly exited = new Set<string>();
-  readonly entered = new Set<string>();
+  toInvoke: CompiledState[] = [];
+  readonly exited: string[] = [];
+  readonly entered: string[] = [];
   /** Eventless transitions whose guard has failed in this macrostep: one error each. */
-  readonly failedGuards = new Set<CompiledTransition>();
+  readonly failedGuards: CompiledTransition[] = [];
   moved = false;
 
   readonly trace: Microstep[] | null;
@@ -88,9 +89,15 @@ export class Run implements Execution {
     this.timers = before.timers;
     this.unbound = before.unbound ?? none;
     this.trace = options.trace === true ? [] : null;
-    this.flags = new Uint8Array(machine.ordered.length);
+    const { marks } = machine;
+    // A fresh stamp forgets the last step's marks without clearing them.
+    if (marks.last === 0xffffffff) {
+      marks.stamps.fill(0);
+      marks.last = 0;
+    }
+    this.stamps = marks.stamps;
+    this.stamp = ++marks.last;
     for (const name of before.configuration) this.activate(name);
-    if (before.configuration.length > 1) this.config.sort(byOrder);
   }
 
   private activate(name: string): void {
@@ -102,12 +109,21 @@ export class Run implements Execution {
         { details: { state: name } },
       );
     }
-    const path: CompiledState[] = [];
-    for (let at: CompiledState | null = leaf; at !== null && this.flags[at.order] === 0; at = at.parent) {
-      this.flags[at.order] = 1;
-      path.push(at);
+    for (const state of leaf.lineage) if (!this.isActive(state)) this.insert(state);
+  }
+
+  /** Keeps `config` in document order; nearly always the new state is the last. */
+  private insert(state: CompiledState): void {
+    this.stamps[state.order] = this.stamp;
+    const { config } = this;
+    let index = config.length;
+    config.push(state);
+    for (; index > 0; index--) {
+      const previous = config[index - 1] as CompiledState;
+      if (previous.order < state.order) break;
+      config[index] = previous;
     }
-    this.config.push(...path.reverse());
+    config[index] = state;
   }
 
   get scope(): ExecutionScope {
@@ -115,7 +131,7 @@ export class Run implements Execution {
   }
 
   isActive(state: CompiledState): boolean {
-    return this.flags[state.order] === 1;
+    return this.stamps[state.order] === this.stamp;
   }
 
   isIn(name: string): boolean {
@@ -124,25 +140,20 @@ export class Run implements Execution {
   }
 
   add(state: CompiledState): void {
-    this.flags[state.order] = 1;
-    const { config } = this;
-    config.push(state);
-    for (let index = config.length - 1; index > 0; index--) {
-      const previous = config[index - 1] as CompiledState;
-      if (previous.order < state.order) break;
-      config[index] = previous;
-      config[index - 1] = state;
-    }
+    this.insert(state);
     this.moved = true;
-    this.entered.add(state.name);
+    this.entered.push(state.name);
     this.current?.entered.push(state.name);
   }
 
   remove(state: CompiledState): void {
-    this.flags[state.order] = 0;
-    this.config.splice(this.config.indexOf(state), 1);
+    this.stamps[state.order] = 0;
+    const { config } = this;
+    // States are left innermost first, so it is at or near the end.
+    if (config.at(-1) === state) config.pop();
+    else config.splice(config.lastIndexOf(state), 1);
     this.moved = true;
-    this.exited.add(state.name);
+    this.exited.push(state.name);
     this.current?.exited.push(state.name);
   }
 

@@ -158,8 +158,8 @@ class Selector implements Selection {
   private reportOnce(transition: CompiledTransition, error: EvaluationFailure): void {
     const { run } = this;
     if (transition.kind === "always") {
-      if (run.failedGuards.has(transition)) return;
-      run.failedGuards.add(transition);
+      if (run.failedGuards.includes(transition)) return;
+      run.failedGuards.push(transition);
     }
     const field = transition.id.slice(transition.id.indexOf("#") + 1);
     run.fail(error, transition.source.name, `${field}/guard`);
