@@ -68,6 +68,7 @@ function ask(
     verb: "acquire",
     args: { session, holder, ttlMs },
     idempotencyKey: args.idempotencyKey,
+    ending: leaving !== undefined,
     rule: (book) => {
       if (leaving === undefined) return answerOf(acquire(book, { session, holder, ttlMs, waitMs }));
       if (book.isHeld() && book.row.session === session) {

@@ -65,7 +65,7 @@ export class LockBook {
 
   join(waiter: WaiterRow): void {
     this.joined.push(waiter);
-    this.queue = [...this.queue, waiter];
+    this.queue = [...this.queue, waiter].sort((a, b) => a.ticket - b.ticket);
   }
 
   leave(waiter: WaiterRow): void {

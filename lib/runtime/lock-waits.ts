@@ -38,11 +38,6 @@ export class LockWaits {
     });
   }
 
-  /** Resolves when no call waits any more. */
-  async idle(): Promise<void> {
-    await this.watching;
-  }
-
   private async watch(): Promise<void> {
     this.beatAt = performance.now() + waiterBeatMs;
     while (this.waiting.size > 0) {

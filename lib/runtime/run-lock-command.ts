@@ -24,6 +24,8 @@ export interface LockCommand<T> {
   /** Whose digest tells one call from another. */
   args: JsonObject;
   idempotencyKey: string | undefined;
+  /** Also run while the runtime closes: the end of something begun before. */
+  ending?: boolean;
   rule(book: LockBook, tx: StoreTransaction): LockOutcome<T> | Promise<LockOutcome<T>>;
   /** The stored answer as a repeat sees it now. */
   replay(result: T, book: LockBook): T;
@@ -35,7 +37,7 @@ export async function runLockCommand<T>(
   actor: Actor,
   command: LockCommand<T>,
 ): Promise<T> {
-  requireOpen(context);
+  if (!command.ending) requireOpen(context);
   const { key } = command;
   const idem =
     command.idempotencyKey === undefined ? null : requireText(command.idempotencyKey, "Idempotency-Key");

@@ -116,8 +116,9 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
   const feed = new ChangeFeed(store, closing.signal, report);
   let closed: Promise<void> | null = null;
 
+  const underWay = new Set<Promise<unknown>>();
   return {
-    ...bind(context),
+    ...bind(context, underWay),
     changesSince: (position, limit) => feed.since(position, limit),
     subscribe: (listener) => feed.subscribe(listener),
     startWorkers() {
@@ -131,7 +132,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
       closed ??= (async () => {
         closing.abort();
         await Promise.all(loops.map((loop) => loop.stop()));
-        await context.lockWaits.idle();
+        await Promise.allSettled(underWay);
         await context.sends.idle();
         await feed.idle();
         await store.close();
@@ -141,11 +142,19 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
   };
 }
 
-function bind(context: RuntimeContext): BoundVerbs {
+/** `underWay`: the calls that close() waits for. */
+function bind(context: RuntimeContext, underWay: Set<Promise<unknown>>): BoundVerbs {
   const bound = Object.entries(verbs).map(([name, verb]) => {
     const call = verb as (context: RuntimeContext, actor: Actor, args: never) => Promise<unknown>;
-    // async: a refusal is a rejected promise, also one made before the verb waits for anything.
-    return [name, async (actor: Actor, args: never) => call(context, actor, args)];
+    const tracked = (actor: Actor, args: never): Promise<unknown> => {
+      // async: a refusal is a rejected promise, also one made before the verb waits for anything.
+      const running = (async () => call(context, actor, args))();
+      underWay.add(running);
+      const done = () => underWay.delete(running);
+      running.then(done, done);
+      return running;
+    };
+    return [name, tracked];
   });
   return Object.fromEntries(bound) as BoundVerbs;
 }
