@@ -67,8 +67,9 @@ function listen(server: Server, config: Config): Promise<void> {
   });
 }
 
-const shownHost = (host: string): string =>
-  host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+function shownHost(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
 
 async function stop(server: Server): Promise<void> {
   setTimeout(() => process.exit(1), graceMs).unref();
