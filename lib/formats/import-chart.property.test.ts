@@ -153,10 +153,11 @@ function replaceAt(value: unknown, path: number[], by: unknown): unknown {
 }
 
 function check(text: string): void {
-  const began = performance.now();
+  const began = process.cpuUsage();
   const result = importChart(text);
-  const tookMs = performance.now() - began;
-  expect(tookMs).toBeLessThan(1_000);
+  const { user, system } = process.cpuUsage(began);
+  // Processor time: the machine may be busy with others.
+  expect((user + system) / 1000).toBeLessThan(1_000);
   expect(result.chart === null).toBe(hasErrors(result.diagnostics));
   if (result.chart === null) return;
   // What comes out is a chart like any other: it survives JSON and the engine's own checks.

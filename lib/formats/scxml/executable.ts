@@ -1,7 +1,7 @@
 /**
  * Executable content: what stands inside <onentry>, <onexit>, <transition>, <if>, <foreach>, <finalize>.
  */
-import type { Action, Guard } from "@/lib/statechart/document";
+import type { Action, Actions, Guard } from "@/lib/statechart/document";
 import { literalValue } from "../literal";
 import { inlineData } from "./content";
 import { shorten, type ExpressionPlace } from "./expressions";
@@ -92,12 +92,13 @@ function readIf(reading: Reading, element: XmlElement, eventBound: boolean): Act
     if (separator) branches.push({ guard: child.name === "else" ? null : guardOf(child), actions: [] });
     else branches.at(-1)?.actions.push(...[readAction(reading, child, eventBound) ?? []].flat());
   }
-  let otherwise: Action[] | undefined;
+  let otherwise: Actions | undefined;
+  // A lone action instead of a list of one: long chains stay within a chart's bound on nesting.
   for (const { guard, actions } of branches.slice(1).toReversed())
-    otherwise = guard === null ? actions : [ifAction(guard, actions, otherwise)];
+    otherwise = guard === null ? actions : ifAction(guard, actions, otherwise);
   return ifAction(first.guard, first.actions, otherwise);
 }
 
-function ifAction(guard: Guard, then: Action[], otherwise: Action[] | undefined): Action {
+function ifAction(guard: Guard, then: Action[], otherwise: Actions | undefined): Action {
   return otherwise === undefined ? { if: guard, then } : { if: guard, then, else: otherwise };
 }

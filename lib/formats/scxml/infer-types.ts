@@ -8,6 +8,8 @@ import { RootTypes, type ValueType, type ValueTypes } from "./root-types";
 
 // Each round can only add types (five per name); real documents settle in three rounds.
 const roundsMax = 8;
+// A document with more assignments than this is generated; then nothing is known of any name, which is always right.
+const writesMax = 2_000;
 
 export function inferTypes(root: XmlElement, language: string): RootTypes {
   const types = new RootTypes();
@@ -18,7 +20,7 @@ export function inferTypes(root: XmlElement, language: string): RootTypes {
   // A foreach may declare the names of its item and index itself.
   for (const write of writes) if (write.declares) types.declare(write.root);
   const all = [...data, ...writes];
-  for (let round = 0; round < roundsMax; round++) {
+  for (let round = 0; round < roundsMax && all.length <= writesMax; round++) {
     let changed = false;
     for (const write of all) changed = types.add(write.root, typesOf(write, types, language)) || changed;
     if (!changed) return types;

@@ -133,13 +133,11 @@ describe("executable content", () => {
         {
           if: "context.x == 1",
           then: [{ raise: { type: "a" } }],
-          else: [
-            {
-              if: "context.x == 2",
-              then: [{ raise: { type: "b" } }, { raise: { type: "c" } }],
-              else: [{ raise: { type: "d" } }],
-            },
-          ],
+          else: {
+            if: "context.x == 2",
+            then: [{ raise: { type: "b" } }, { raise: { type: "c" } }],
+            else: [{ raise: { type: "d" } }],
+          },
         },
       ],
     ],

@@ -15,10 +15,12 @@ export function readTransitions(reading: Reading, state: XmlElement): Pick<State
   for (const element of childrenNamed(reading, state, "transition")) {
     const event = attribute(element, "event");
     if (event === null) always.push(readTransition(reading, state, element, false));
-    // Several descriptors are alternatives: each gets its own copy.
-    else
+    else {
+      // Several descriptors are alternatives: each gets the transition, read once, as its own.
+      const transition = readTransition(reading, state, element, true);
       for (const descriptor of new Set(words(event).map(descriptorOf)))
-        found.push({ descriptor, transition: readTransition(reading, state, element, true) });
+        found.push({ descriptor, transition: { ...transition } });
+    }
   }
   const result: Pick<StateNode, "on" | "always"> = {};
   if (found.length > 0) result.on = byDescriptor(found);

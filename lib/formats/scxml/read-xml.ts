@@ -88,7 +88,7 @@ function parse(text: string): XmlElement {
     throw new XmlFault(message, at);
   };
 
-  parser.on("error", (error) => fail(error.message.replace(/^(?:[^\n]*?:)?\d+:\d+: /, "")));
+  parser.on("error", (error) => fail(error.message.replace(/^\d+:\d+: /, "").replace(/\.$/, "")));
   parser.on("doctype", () =>
     fail(
       "a DOCTYPE is refused: documents may not define entities; remove it and write the characters themselves",

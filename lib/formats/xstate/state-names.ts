@@ -16,6 +16,8 @@ export class StateNames {
   /** XState id (declared, or machine name and path) → name in the chart. */
   private readonly byId = new Map<string, string>();
   private readonly pathById = new Map<string, string[]>();
+  /** No id has more dots than this, so no longer beginning of a reference needs a look. */
+  private idSegmentsMax = 0;
   /** Path joined by "\0" → name in the chart. */
   private readonly byPath = new Map<string, string>();
 
@@ -52,7 +54,7 @@ export class StateNames {
     if (direct !== undefined) return direct;
     // XState: the first segment is an id, the rest a path below it.
     const segments = plain.split(".").map((segment) => segment.replaceAll("\0", "."));
-    for (let length = segments.length - 1; length > 0; length--) {
+    for (let length = Math.min(segments.length - 1, this.idSegmentsMax); length > 0; length--) {
       const base = this.pathById.get(segments.slice(0, length).join("."));
       if (base === undefined) continue;
       return this.byPath.get([...base, ...segments.slice(length)].join("\0"));
@@ -70,6 +72,7 @@ export class StateNames {
     for (const id of ids) {
       this.byId.set(id, name);
       this.pathById.set(id, path);
+      this.idSegmentsMax = Math.max(this.idSegmentsMax, id.split(".").length);
     }
     if (!isJsonObject(node.states)) return;
     for (const [key, child] of Object.entries(node.states))
