@@ -25,6 +25,7 @@ import { useClient } from "@/components/ui/use-client";
 import { useUrlParams } from "@/components/ui/use-url-params";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ChartSummary } from "@/lib/contract/charts";
+import { ChartPreview } from "./chart-preview";
 import { NewChartDialog } from "./new-chart-dialog";
 
 /** Statuses in the order in which they matter. */
@@ -42,6 +43,11 @@ export function ChartsPage() {
   });
   const all = charts.data?.items;
   const rows = all?.filter((chart) => chart.id.toLowerCase().includes(search.toLowerCase()));
+  const [first, setFirst] = useState<string | null>(null);
+  const top = all?.[0]?.id ?? null;
+  if (first === null && top !== null) setFirst(top);
+  const shown = params.get("chart") ?? first;
+  const pick = (chart: ChartSummary): void => setParams({ chart: chart.id });
   const [importing, setImporting] = useState(params.has("import"));
   // ⌘K opens it by address while the page is already there.
   const wantsImport = params.has("import");
@@ -84,53 +90,59 @@ export function ChartsPage() {
           onChange={(text) => setParams({ search: text || null })}
         />
       </div>
-      <div className="min-h-0 flex-1 overflow-auto bg-surface" data-testid="chart-list">
-        {charts.error && !charts.data ? (
-          <div className="p-5">
-            <ErrorPanel
-              title="Couldn’t list charts"
-              error={charts.error}
-              onRetry={() => void charts.refetch()}
+      <div className="flex min-h-0 flex-1">
+        <div className="min-w-0 flex-1 overflow-auto bg-surface" data-testid="chart-list">
+          {charts.error && !charts.data ? (
+            <div className="p-5">
+              <ErrorPanel
+                title="Couldn’t list charts"
+                error={charts.error}
+                onRetry={() => void charts.refetch()}
+              />
+            </div>
+          ) : !rows || !all ? (
+            <SkeletonRows rows={6} rowHeight={40} />
+          ) : all.length === 0 ? (
+            <Empty
+              icon={Workflow}
+              title="No chart yet"
+              action={
+                <>
+                  <Button onClick={() => setParams({ new: 1 }, "push")}>
+                    <Plus size={14} aria-hidden />
+                    New chart…
+                  </Button>
+                  <Button onClick={() => openImport(true)}>
+                    <FileUp size={14} aria-hidden />
+                    Import…
+                  </Button>
+                </>
+              }
+            >
+              Draw one, or import XState, SCXML or lockstep JSON. A draft runs once it is published.
+            </Empty>
+          ) : rows.length === 0 ? (
+            <Empty
+              icon={Workflow}
+              title={`No chart’s name contains “${search}”`}
+              action={<Button onClick={() => setParams({ search: null })}>Show all charts</Button>}
             />
-          </div>
-        ) : !rows || !all ? (
-          <SkeletonRows rows={6} rowHeight={40} />
-        ) : all.length === 0 ? (
-          <Empty
-            icon={Workflow}
-            title="No chart yet"
-            action={
-              <>
-                <Button onClick={() => setParams({ new: 1 }, "push")}>
-                  <Plus size={14} aria-hidden />
-                  New chart…
-                </Button>
-                <Button onClick={() => openImport(true)}>
-                  <FileUp size={14} aria-hidden />
-                  Import…
-                </Button>
-              </>
-            }
-          >
-            Draw one, or import XState, SCXML or lockstep JSON. A draft runs once it is published.
-          </Empty>
-        ) : rows.length === 0 ? (
-          <Empty
-            icon={Workflow}
-            title={`No chart’s name contains “${search}”`}
-            action={<Button onClick={() => setParams({ search: null })}>Show all charts</Button>}
-          />
-        ) : (
-          <DataTable
-            caption="Charts"
-            columns={columns}
-            rows={rows}
-            rowKey={(chart) => chart.id}
-            href={(chart) => `/charts/${encodeURIComponent(chart.id)}`}
-            rowTestId="chart-row"
-            relaxed
-          />
-        )}
+          ) : (
+            <DataTable
+              caption="Charts"
+              columns={columns}
+              rows={rows}
+              rowKey={(chart) => chart.id}
+              href={(chart) => `/charts/${encodeURIComponent(chart.id)}`}
+              onPick={pick}
+              onActive={pick}
+              selectedKey={shown}
+              rowTestId="chart-row"
+              relaxed
+            />
+          )}
+        </div>
+        {shown === null ? null : <ChartPreview key={shown} chartId={shown} />}
       </div>
       <ListFooter
         count={rows && all ? `${formatCount(rows.length)} of ${formatCount(all.length)}` : ""}
@@ -153,11 +165,11 @@ export function ChartsPage() {
 }
 
 const columns: Column<ChartSummary>[] = [
-  { key: "id", header: "Chart", width: "26%", cell: (chart) => <span title={chart.id}>{chart.id}</span> },
+  { key: "id", header: "Chart", width: "24%", cell: (chart) => <span title={chart.id}>{chart.id}</span> },
   {
     key: "version",
     header: "Version",
-    width: "120px",
+    width: "104px",
     cell: (chart) =>
       chart.version === null ? (
         <span className="text-text-3">not published</span>
@@ -168,7 +180,7 @@ const columns: Column<ChartSummary>[] = [
   {
     key: "draft",
     header: "Draft",
-    width: "80px",
+    width: "56px",
     cell: (chart) => <span className="font-mono text-text-2">r{chart.revision}</span>,
   },
   {
@@ -177,16 +189,9 @@ const columns: Column<ChartSummary>[] = [
     cell: (chart) => <InstanceCounts chart={chart} />,
   },
   {
-    key: "by",
-    header: "Changed by",
-    width: "120px",
-    optional: true,
-    cell: (chart) => <span className="text-text-2">{chart.updatedBy}</span>,
-  },
-  {
     key: "at",
     header: "Changed",
-    width: "140px",
+    width: "116px",
     align: "right",
     cell: (chart) => <RelativeTime at={chart.updatedAt} />,
   },

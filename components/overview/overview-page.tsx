@@ -111,7 +111,7 @@ export function OverviewPage() {
             </Card>
           </div>
           <section className="overflow-hidden rounded-card border border-border bg-surface">
-            <CardHead title="Instances" hint="the first of the list">
+            <CardHead title="Newest instances">
               <Link href="/instances" className="rounded-chip text-body text-accent hover:underline">
                 All instances
               </Link>
@@ -347,7 +347,9 @@ const barTones: Record<string, string> = {
 };
 
 function StatusBar({ counts }: { counts: Record<string, number> }) {
-  const present = Object.entries(counts).filter(([, count]) => count > 0);
+  const present = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort(([a], [b]) => rank(a) - rank(b));
   const all = present.reduce((sum, [, count]) => sum + count, 0);
   if (all === 0) return <p className="text-body text-text-2">None has been started.</p>;
   return (
@@ -376,6 +378,13 @@ function StatusBar({ counts }: { counts: Record<string, number> }) {
     </>
   );
 }
+
+/** What runs first, what went wrong next, what is over last. */
+const barOrder = ["running", "queued", "suspended", "cancelling", "compensating", "stuck", "failed"];
+const rank = (status: string): number => {
+  const at = barOrder.indexOf(status);
+  return at < 0 ? barOrder.length : at;
+};
 
 function sumByStatus(charts: readonly ChartSummary[]): Record<string, number> {
   const sums: Record<string, number> = {};

@@ -29,6 +29,7 @@ export function DataTable<T>({
   rowKey,
   href,
   onOpen,
+  onPick,
   selectedKey = null,
   onActive,
   caption,
@@ -39,8 +40,10 @@ export function DataTable<T>({
   rows: readonly T[];
   rowKey: (row: T) => string;
   href: (row: T) => string;
-  /** Instead of going to `href`: shows the row beside the list. */
+  /** Instead of going to `href`, by link, click or ↵: shows the row beside the list. */
   onOpen?: (row: T) => void;
+  /** A click on the row outside of its link, where that is not to open it. */
+  onPick?: (row: T) => void;
   selectedKey?: string | null;
   onActive?: (row: T) => void;
   caption: string;
@@ -114,7 +117,7 @@ export function DataTable<T>({
               onClick={(event) => {
                 if (event.target instanceof HTMLElement && event.target.closest("a,button")) return;
                 setActive(index);
-                open(row);
+                (onPick ?? open)(row);
               }}
               className={cn(
                 "group cursor-default transition-colors duration-90 hover:bg-surface-2",
