@@ -200,7 +200,8 @@ function Page({
                 pannable
                 zoomable
                 ariaLabel="Minimap"
-                nodeColor="var(--surface)"
+                offsetScale={60}
+                nodeColor={(node) => (node.zIndex === 150 ? "var(--border-2)" : "var(--surface)")}
                 nodeStrokeColor="var(--border-2)"
                 nodeStrokeWidth={4}
                 nodeBorderRadius={12}

@@ -21,9 +21,9 @@ export function Palette() {
   const store = useEditorStore();
   const set = useEditor((state) => state.set);
   const looks =
-    "flex h-[25px] items-center gap-1.5 rounded-control border border-border-2 bg-surface px-1.5 text-hint text-text hover:bg-surface-2";
+    "flex h-[25px] min-w-0 items-center gap-1 rounded-control border border-border-2 bg-surface px-1.5 text-hint text-text hover:bg-surface-2";
   return (
-    <section aria-label="Add" className="border-t border-border px-2 py-2">
+    <section aria-label="Add" className="border-t border-border px-1.5 py-2">
       <div className="mb-1.5 flex items-baseline justify-between px-1">
         <h3 className="text-hint font-semibold">Add</h3>
         <span className="text-micro text-text-3">click, or drag to canvas</span>

@@ -236,7 +236,9 @@ class Work {
         for (const { startPoint, bendPoints, endPoint } of edge.sections ?? []) {
           points.push(startPoint, ...(bendPoints ?? []), endPoint);
         }
-        if (points.length < 2) continue;
+        // ELK keeps room for a loop, but puts its label beside the line: the router draws it, into that room.
+        const isLoop = edge.sources[0] === edge.targets[0];
+        if (points.length < 2 || isLoop) continue;
         const label = edge.labels?.[0];
         whole.routes[edge.id] = {
           points: simplify(points),

@@ -24,8 +24,8 @@ export function boxSize(box: SceneBox, measure: Measure): Size {
   if (isContainer(box)) {
     const titleW =
       box.kind === "region"
-        ? measure(box.title.toUpperCase(), "caps") + 24
-        : measure(box.title, "title") + 100;
+        ? measure(box.title.toUpperCase(), "caps") + 40 + box.inHeader * (size.history + 6)
+        : measure(box.title, "title") + 100 + box.inHeader * (size.history + 6);
     return { w: Math.ceil(Math.max(titleW, ...rowsW)), h: headHeight(box) };
   }
   // Room for the active mark's dot in front of the name, and for "+3 states" behind it.

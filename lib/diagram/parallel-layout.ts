@@ -4,7 +4,7 @@
 import { boxSize, headHeight } from "./box-size";
 import { bottom, right } from "./geometry";
 import type { Box, Layout } from "./layout";
-import type { Measure } from "./measure";
+import { size, type Measure } from "./measure";
 import type { Scene, SceneBox } from "./scene";
 
 /**
@@ -16,11 +16,12 @@ export function finishParallels(scene: Scene, layout: Layout, measure: Measure):
     const own = layout.states[box.id];
     if (!box.parallel || !own) continue;
     const children = childBoxes(scene, box);
-    let pseudoX = right(own) - 4;
+    const nameH = box.kind === "region" ? size.regionH : size.headH;
+    let x = right(own) - (box.kind === "region" ? 8 : kindW);
     for (const child of children.filter((item) => item.kind !== "region")) {
       const { w, h } = boxSize(child, measure);
-      pseudoX -= w + 6;
-      layout.states[child.id] = { x: pseudoX - 70, y: own.y + 3, w, h };
+      x -= w + 6;
+      layout.states[child.id] = { x, y: own.y + (nameH - h) / 2, w, h };
     }
     const regions = children.flatMap((item) => {
       const region = item.kind === "region" ? layout.states[item.id] : undefined;
@@ -34,6 +35,9 @@ export function finishParallels(scene: Scene, layout: Layout, measure: Measure):
     for (const region of regions) layout.states[region.id] = region.box;
   }
 }
+
+/** The word "parallel" at the right end of the header. */
+const kindW = 72;
 
 /** Stretches `regions` (changed in place) so that they fill `own` below its header, side by side or stacked. */
 function tile(own: Box, head: number, regions: Box[]): void {

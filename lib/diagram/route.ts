@@ -12,7 +12,7 @@ import type { Box, Layout, Point } from "./layout";
 import type { Measure } from "./measure";
 import { placePill } from "./place-pill";
 import type { Scene, SceneArrow } from "./scene";
-import { searchPath, segmentCost, stub, type Port, type Side, type Terrain } from "./search-path";
+import { laneOf, searchPath, segmentCost, stub, type Port, type Side, type Terrain } from "./search-path";
 
 type Route = Layout["routes"][string];
 
@@ -92,9 +92,9 @@ export function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, meas
   consider(bestOf(sources, targets, pill, high));
   consider(bestOf(sources, targets, pill, wide));
   if (best.pillCost < 60) return best.route;
-  for (const source of sides) {
-    for (const target of sides)
-      consider(bestOf(onSide(sources, source), onSide(targets, target), pill, high));
+  for (const side of sides) {
+    consider(bestOf(onSide(sources, side), targets, pill, high));
+    consider(bestOf(sources, onSide(targets, side), pill, high));
   }
   return best.route;
 }
@@ -185,7 +185,7 @@ const onBorder = (box: Box, { x, y }: Point): boolean =>
     Math.abs(y - box.y) < 2 ||
     Math.abs(y - bottom(box)) < 2);
 
-/** Ports on every side: the middle, steps of 12 px from it, and those straight across from the other box. */
+/** Ports on every side: the middle, steps from it, and those straight across from the other box. */
 function portsOf(box: Box, other: Box, inward: boolean, taken: Point[], head: number): Port[] {
   const ports: Port[] = [];
   const inner = inward ? -1 : 1;
@@ -194,7 +194,7 @@ function portsOf(box: Box, other: Box, inward: boolean, taken: Point[], head: nu
     const edge = Math.min(10, length / 2);
     const values = [middle];
     const reach = Math.min(length / 2 - edge, 72);
-    for (let offset = 12; offset <= reach; offset += 12) values.push(middle - offset, middle + offset);
+    for (const offset of [12, 24, 48, 72]) if (offset <= reach) values.push(middle - offset, middle + offset);
     const low = Math.max(from + edge, otherFrom + Math.min(10, otherLength / 2));
     const high = Math.min(from + length - edge, otherFrom + otherLength - Math.min(10, otherLength / 2));
     if (low <= high) {
@@ -230,7 +230,7 @@ const headHeightOf = (scene: Scene, id: string): number => {
   return box ? headHeight(box) : 0;
 };
 
-const nearbyMax = 90;
+const nearbyMax = 60;
 
 /** What lies in the way of an arrow: foreign boxes, headers of the containers it runs in, other pills and edges. */
 function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box, to: Box): Ground {
@@ -277,7 +277,10 @@ function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box
     }
     route.points.slice(1).forEach((b, i) => {
       const a = route.points[i];
-      if (a) lanes.push({ a, b });
+      if (!a) return;
+      const lane = laneOf(a, b);
+      if (overlaps({ x: lane.x, y: lane.y, w: lane.right - lane.x, h: lane.bottom - lane.y }, area, 1))
+        lanes.push(lane);
     });
   }
   const bound = common === undefined ? undefined : layout.states[common];

@@ -40,6 +40,8 @@ export interface SceneBox {
   depth: number;
   /** A region that is itself parallel, or a parallel drawn as a box: its children tile it. */
   parallel: boolean;
+  /** History circles that lie in its header, for want of a region. */
+  inHeader: number;
   /** How many states a collapsed box hides. */
   hidden: number;
 }
@@ -125,6 +127,10 @@ export function buildScene(chart: Chart, options: SceneOptions = {}): Scene {
       children: [],
       depth: parent ? parent.depth + 1 : 0,
       parallel: state.kind === "parallel" && !isCollapsed,
+      inHeader:
+        state.kind === "parallel" && !isCollapsed
+          ? state.children.filter((child) => child.kind === "history").length
+          : 0,
       hidden: isCollapsed ? countInside(state) : 0,
     };
     add(item);
@@ -176,7 +182,7 @@ export function buildScene(chart: Chart, options: SceneOptions = {}): Scene {
   return { boxes, box, arrows, tree };
 }
 
-const plainBox = { title: "", parallel: false, hidden: 0 } as const;
+const plainBox = { title: "", parallel: false, inHeader: 0, hidden: 0 } as const;
 
 function boxKind(state: TreeState, parent: SceneBox | null): BoxKind {
   if (!state.parent) return "root";

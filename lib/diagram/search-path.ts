@@ -5,7 +5,7 @@
  * Holds: the path starts and ends with a straight stub at its ports; running through an obstacle costs so much that it
  * happens only where there is no other way; the search visits at most `visitsMax` places, then gives up (null).
  */
-import { bottom, containsPoint, grow, overlaps, right, simplify } from "./geometry";
+import { bottom, containsPoint, right, simplify, union } from "./geometry";
 import type { Box, Point } from "./layout";
 
 export type Side = "left" | "right" | "top" | "bottom";
@@ -20,7 +20,7 @@ export interface Terrain {
   /** Not to be crossed. */
   obstacles: Box[];
   /** Segments of other edges: don't run along them, avoid crossing them. */
-  lanes: { a: Point; b: Point }[];
+  lanes: Lane[];
   /** Leaving this box costs; null: no bound. */
   within: Box | null;
   /** Room kept beside obstacles; more where a pill must fit between. */
@@ -43,7 +43,7 @@ const laneCost = 4;
 const blockedCost = 600;
 const outsideCost = 3;
 const laneGap = 13;
-const visitsMax = 60_000;
+const visitsMax = 25_000;
 
 export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPath | null {
   const starts = from.map((port) => ({
@@ -67,6 +67,7 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
     ]),
   ]);
   const columns = xs.length;
+  const rows = ys.length;
   const indexOf = (at: Point): number => lineIndex(ys, at.y) * columns + lineIndex(xs, at.x);
   const pointAt = (index: number): Point => ({
     x: xs[index % columns] ?? 0,
@@ -78,32 +79,38 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
     const index = indexOf(goal.at);
     goalsAt.set(index, [...(goalsAt.get(index) ?? []), goal]);
   }
+  const goalArea = union(goals.map(({ at }) => ({ ...at, w: 0, h: 0 }))) ?? { x: 0, y: 0, w: 0, h: 0 };
   const estimate = (index: number): number => {
-    const point = pointAt(index);
-    return Math.min(...goals.map(({ at }) => Math.abs(at.x - point.x) + Math.abs(at.y - point.y)));
+    const x = xs[index % columns] ?? 0;
+    const y = ys[Math.floor(index / columns)] ?? 0;
+    return (
+      Math.max(0, goalArea.x - x, x - right(goalArea)) + Math.max(0, goalArea.y - y, y - bottom(goalArea))
+    );
   };
 
-  const stepCosts = new Map<number, number>();
-  const places = columns * ys.length;
+  // Costs of the steps right and down from each grid point, as they are asked for.
+  const stepCosts = new Float64Array(columns * rows * 2).fill(-1);
   const stepCost = (a: number, b: number): number => {
-    const key = Math.min(a, b) * places + Math.max(a, b);
-    const known = stepCosts.get(key);
-    if (known !== undefined) return known;
+    const first = Math.min(a, b);
+    const key = first * 2 + (Math.abs(a - b) === 1 ? 0 : 1);
+    const known = stepCosts[key] ?? -1;
+    if (known >= 0) return known;
     const cost = segmentCost(pointAt(a), pointAt(b), terrain);
-    stepCosts.set(key, cost);
+    stepCosts[key] = cost;
     return cost;
   };
 
   // A place is a grid point and the direction it was reached in (0 → 1 ↓ 2 ← 3 ↑).
-  const best = new Map<number, number>();
-  const cameFrom = new Map<number, { place: number } | { start: (typeof starts)[number] }>();
+  const best = new Float64Array(columns * rows * 4).fill(Infinity);
+  const cameFrom = new Int32Array(columns * rows * 4).fill(-1);
+  const startOf = new Map<number, (typeof starts)[number]>();
   const queue = new Queue();
   for (const start of starts) {
     const place = indexOf(start.at) * 4 + directionOf(start.port.dx, start.port.dy);
     const cost = start.port.cost + segmentCost(start.port, start.at, terrain);
-    if (cost >= (best.get(place) ?? Infinity)) continue;
-    best.set(place, cost);
-    cameFrom.set(place, { start });
+    if (cost >= (best[place] ?? Infinity)) continue;
+    best[place] = cost;
+    startOf.set(place, start);
     queue.push(place, cost + estimate(indexOf(start.at)), cost);
   }
   let found: { place: number; goal: (typeof goals)[number]; cost: number } | null = null;
@@ -111,7 +118,7 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
     const next = queue.pop();
     if (!next || (found && next.key >= found.cost)) break;
     const { place, cost } = next;
-    if (cost > (best.get(place) ?? Infinity)) continue;
+    if (cost > (best[place] ?? Infinity)) continue;
     const index = Math.floor(place / 4);
     const direction = place % 4;
     for (const goal of goalsAt.get(index) ?? []) {
@@ -130,33 +137,27 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
       if ((turn + 2) % 4 === direction) continue;
       const nextColumn = column + (turn === 0 ? 1 : turn === 2 ? -1 : 0);
       const nextRow = row + (turn === 1 ? 1 : turn === 3 ? -1 : 0);
-      if (nextColumn < 0 || nextRow < 0 || nextColumn >= columns || nextRow >= ys.length) continue;
+      if (nextColumn < 0 || nextRow < 0 || nextColumn >= columns || nextRow >= rows) continue;
       const neighbour = nextRow * columns + nextColumn;
       const nextCost = cost + stepCost(index, neighbour) + (turn === direction ? 0 : bendCost);
       const nextPlace = neighbour * 4 + turn;
-      if (nextCost >= (best.get(nextPlace) ?? Infinity)) continue;
-      best.set(nextPlace, nextCost);
-      cameFrom.set(nextPlace, { place });
+      if (nextCost >= (best[nextPlace] ?? Infinity)) continue;
+      best[nextPlace] = nextCost;
+      cameFrom[nextPlace] = place;
+      startOf.delete(nextPlace);
       queue.push(nextPlace, nextCost + estimate(neighbour), nextCost);
     }
   }
   if (!found) return null;
   const points: Point[] = [{ x: found.goal.port.x, y: found.goal.port.y }];
-  for (let place = found.place; ;) {
+  for (let place = found.place; place >= 0; place = cameFrom[place] ?? -1) {
     points.push(pointAt(Math.floor(place / 4)));
-    const before = cameFrom.get(place);
-    if (!before) return null;
-    if ("start" in before) {
-      points.push({ x: before.start.port.x, y: before.start.port.y });
-      return {
-        points: simplify(points.reverse()),
-        cost: found.cost,
-        from: before.start.port,
-        to: found.goal.port,
-      };
-    }
-    place = before.place;
+    const start = startOf.get(place);
+    if (!start) continue;
+    points.push({ x: start.port.x, y: start.port.y });
+    return { points: simplify(points.reverse()), cost: found.cost, from: start.port, to: found.goal.port };
   }
+  return null;
 }
 
 const directionOf = (dx: number, dy: number): number => (dx > 0 ? 0 : dy > 0 ? 1 : dx < 0 ? 2 : 3);
@@ -165,39 +166,58 @@ const directionOf = (dx: number, dy: number): number => (dx > 0 ? 0 : dy > 0 ? 1
 export function segmentCost(a: Point, b: Point, { obstacles, lanes, within }: Terrain): number {
   const length = Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
   if (length === 0) return 0;
-  const box: Box = {
-    x: Math.min(a.x, b.x),
-    y: Math.min(a.y, b.y),
-    w: Math.abs(a.x - b.x),
-    h: Math.abs(a.y - b.y),
-  };
+  const left = Math.min(a.x, b.x);
+  const top = Math.min(a.y, b.y);
+  const rightEnd = Math.max(a.x, b.x);
+  const bottomEnd = Math.max(a.y, b.y);
   let cost = length;
-  for (const obstacle of obstacles) if (overlaps(grow(box, 0.5), obstacle, 3)) cost += blockedCost;
+  for (const obstacle of obstacles) {
+    if (
+      left - clear < obstacle.x + obstacle.w &&
+      obstacle.x < rightEnd + clear &&
+      top - clear < obstacle.y + obstacle.h &&
+      obstacle.y < bottomEnd + clear
+    ) {
+      cost += blockedCost;
+    }
+  }
   if (within && !(containsPoint(within, a) && containsPoint(within, b))) cost += length * outsideCost;
   const horizontal = a.y === b.y;
   for (const lane of lanes) {
-    const laneHorizontal = Math.abs(lane.a.y - lane.b.y) < 0.01;
-    if (laneHorizontal === horizontal) {
-      const apart = horizontal ? Math.abs(lane.a.y - a.y) : Math.abs(lane.a.x - a.x);
+    if (lane.right < left - laneGap || lane.x > rightEnd + laneGap) continue;
+    if (lane.bottom < top - laneGap || lane.y > bottomEnd + laneGap) continue;
+    if (lane.horizontal === horizontal) {
+      const apart = horizontal ? Math.abs(lane.y - a.y) : Math.abs(lane.x - a.x);
       if (apart >= laneGap) continue;
       const along = horizontal
-        ? shared(box.x, right(box), Math.min(lane.a.x, lane.b.x), Math.max(lane.a.x, lane.b.x))
-        : shared(box.y, bottom(box), Math.min(lane.a.y, lane.b.y), Math.max(lane.a.y, lane.b.y));
+        ? Math.min(rightEnd, lane.right) - Math.max(left, lane.x)
+        : Math.min(bottomEnd, lane.bottom) - Math.max(top, lane.y);
       if (along > 1) cost += along * laneCost * (1 - apart / laneGap) + 20;
-    } else if (crosses(box, lane)) cost += crossCost;
+    } else if (lane.x <= rightEnd && left <= lane.right && lane.y <= bottomEnd && top <= lane.bottom)
+      cost += crossCost;
   }
   return cost;
 }
 
-const shared = (a0: number, a1: number, b0: number, b1: number): number =>
-  Math.min(a1, b1) - Math.max(a0, b0);
-const crosses = (box: Box, { a, b }: { a: Point; b: Point }): boolean =>
-  overlaps(grow(box, 0.5), {
-    x: Math.min(a.x, b.x),
-    y: Math.min(a.y, b.y),
-    w: Math.abs(a.x - b.x),
-    h: Math.abs(a.y - b.y),
-  });
+/** Air that a line keeps from what it passes. */
+const clear = 3.5;
+
+/** A straight piece of another edge. */
+export interface Lane {
+  x: number;
+  y: number;
+  right: number;
+  bottom: number;
+  horizontal: boolean;
+}
+
+export const laneOf = (a: Point, b: Point): Lane => ({
+  x: Math.min(a.x, b.x),
+  y: Math.min(a.y, b.y),
+  right: Math.max(a.x, b.x),
+  bottom: Math.max(a.y, b.y),
+  horizontal: Math.abs(a.y - b.y) < 0.01,
+});
 
 /** Sorted, equal ones once. */
 const lines = (values: number[]): number[] => [...new Set(values)].sort((a, b) => a - b);
