@@ -2,7 +2,7 @@
  * One line of a run's input: `{"type":"pay","data":…}` or `{"advance": Delay}`.
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
-import { parseJson } from "@/lib/formats/json/parse-json";
+import { parseJson } from "@/lib/formats/parse-json";
 import { delayMs } from "./stubs";
 
 export type InputLine = { type: string; data?: Json } | { advanceMs: number } | { problem: string };

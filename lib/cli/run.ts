@@ -6,7 +6,7 @@ import { createReadStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { Json } from "@/lib/base/json";
-import { parseJson } from "@/lib/formats/json/parse-json";
+import { parseJson } from "@/lib/formats/parse-json";
 import { LockstepError } from "@/lib/base/errors";
 import { compile } from "@/lib/statechart/compile";
 import type { Machine } from "@/lib/statechart/machine";

@@ -66,7 +66,7 @@ export function playCase({ document, script }: ConformanceCase): string | null {
   return null;
 }
 
-export function importCase(document: string): ImportResult {
+function importCase(document: string): ImportResult {
   return importChart(readFileSync(document, "utf8"), {
     fileName: basename(document),
     load: (src) => {

@@ -7,7 +7,7 @@
  */
 import { isJsonObject } from "@/lib/base/json";
 import { importBounds, refuse, type FormatName, type ImportResult } from "./import-result";
-import { parseJson } from "./json/parse-json";
+import { parseJson } from "./parse-json";
 import { readLockstep, unknownVersion } from "./lockstep/read-lockstep";
 import { readScxml } from "./scxml/read-scxml";
 import { readXState } from "./xstate/read-xstate";

@@ -70,7 +70,7 @@ const sameOrder = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((key, index) => key === b[index]);
 
 /** Objects `{placeholder: name}` anywhere but in literal data. */
-export function countPlaceholders(value: Json): number {
+function countPlaceholders(value: Json): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countPlaceholders(item), 0);
   if (!isJsonObject(value)) return 0;
   if (typeof value.placeholder === "string") return 1;

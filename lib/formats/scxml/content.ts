@@ -3,7 +3,7 @@
  * stay markup (SCXML 5.3, B.2).
  */
 import type { Json } from "@/lib/base/json";
-import { parseJson } from "../json/parse-json";
+import { parseJson } from "../parse-json";
 import type { XmlElement } from "./read-xml";
 
 /** The element's inline data, undefined when it is empty. */

@@ -1,7 +1,7 @@
 /**
  * Finds the RootTypes of a document: first the data's own values, then every assignment, until nothing new turns up.
  */
-import { parseJson } from "../json/parse-json";
+import { parseJson } from "../parse-json";
 import { translateEcmaScript } from "./ecmascript";
 import type { XmlElement } from "./read-xml";
 import { RootTypes, type ValueType, type ValueTypes } from "./root-types";

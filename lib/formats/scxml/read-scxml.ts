@@ -10,7 +10,7 @@
 import type { JsonObject } from "@/lib/base/json";
 import type { Action, Chart, Invoke, StateNode, Target } from "@/lib/statechart/document";
 import { refuse, type ImportResult } from "../import-result";
-import { isArrayIndex } from "../json/parse-json";
+import { isArrayIndex } from "../parse-json";
 import { Reports } from "../reports";
 import { readData } from "./datamodel";
 import { readBlock, readBlocks } from "./executable";
@@ -22,7 +22,7 @@ import { readXml, type XmlElement } from "./read-xml";
 import { attribute, childrenNamed, type Reading } from "./reading";
 import { StateIds, stateElements } from "./state-ids";
 
-export const scxmlNamespace = "http://www.w3.org/2005/07/scxml";
+const scxmlNamespace = "http://www.w3.org/2005/07/scxml";
 
 export function readScxml(text: string, load: (src: string) => string | null = () => null): ImportResult {
   const parsed = readXml(text);

@@ -5,7 +5,8 @@ import { isJsonObject, type Json, type JsonObject } from "@/lib/base/json";
 import type { Action, Actions, Delay, SendSpec, Text, Value } from "@/lib/statechart/document";
 import { parseDelay } from "@/lib/statechart/delay";
 import { eventName } from "./event-names";
-import { isText, listOf, nameOf, type Place, type Reading } from "./reading";
+import { nameOf, type Place } from "./place";
+import { isText, listOf, type Reading } from "./reading";
 
 export function readActions(
   reading: Reading,
@@ -110,7 +111,7 @@ function readBuiltIn(reading: Reading, action: JsonObject, type: string): Action
 }
 
 /** `{type, …fields}` as type and data; undefined when the event is computed by something a chart cannot hold. */
-export function readEvent(
+function readEvent(
   reading: Reading,
   value: Json | undefined,
 ): { type: Text; data?: Value } | undefined {

@@ -3,7 +3,8 @@
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
 import type { Guard } from "@/lib/statechart/document";
-import { isText, nameOf, type Place, type Reading } from "./reading";
+import { nameOf, type Place } from "./place";
+import { isText, type Reading } from "./reading";
 
 /** Names that mean something else inside a guard; a guard so named stands as a placeholder in its own place. */
 const reserved = new Set([

@@ -9,7 +9,8 @@ import type { Transition, TransitionObject } from "@/lib/statechart/document";
 import { eventName } from "./event-names";
 import { readActions, readAssign, readDelay } from "./read-actions";
 import { readGuard } from "./read-guard";
-import { isText, listOf, nameOf, type Place, type Reading } from "./reading";
+import { nameOf, type Place } from "./place";
+import { isText, listOf, type Reading } from "./reading";
 
 type ByKey = Record<string, Transition | Transition[]>;
 

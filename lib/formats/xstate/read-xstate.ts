@@ -14,7 +14,8 @@ import { literalValue } from "../literal";
 import { Reports } from "../reports";
 import { Expressions } from "./expressions";
 import { readActions } from "./read-actions";
-import { isText, listOf, nameOf, type Place, type Reading } from "./reading";
+import { nameOf, type Place } from "./place";
+import { isText, listOf, type Reading } from "./reading";
 import { StateNames } from "./state-names";
 import { readTransitions } from "./read-transitions";
 

@@ -16,17 +16,6 @@ export interface Reading {
   delays: Map<string, Placeholder>;
 }
 
-/** Where in the document a reader is, for its reports. */
-export interface Place {
-  /** Keys from the root. */
-  path: string[];
-  /** State name ("" is the root). */
-  state: string;
-}
-
-export const nameOf = (place: Place): string =>
-  place.path.length === 0 ? "the root" : `state \`${place.path.join(".")}\``;
-
 export const listOf = <T>(value: T | T[] | undefined): T[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 

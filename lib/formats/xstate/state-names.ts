@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "@/lib/base/json";
 import type { Target } from "@/lib/statechart/document";
-import type { Place } from "./reading";
+import type { Place } from "./place";
 
 export class StateNames {
   /** The machine's own name, null when it has none. */
