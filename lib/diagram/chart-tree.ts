@@ -81,8 +81,8 @@ export function chartTree(chart: Chart): ChartTree {
 }
 
 export function kindOf(node: StateNode): StateType {
-  if (node.type) return node.type;
-  if (node.history) return "history";
+  if (node.type === "history" || (node.type === undefined && node.history !== undefined)) return "history";
+  if (node.type === "final" || node.type === "parallel") return node.type;
   return node.states && Object.keys(node.states).length > 0 ? "compound" : "atomic";
 }
 
