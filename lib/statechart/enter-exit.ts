@@ -17,16 +17,15 @@ import { activeLeaves, byOrder, isInFinalState, type Run } from "./run";
 /** Active states that `transition` leaves, innermost last. */
 export function exitSet(run: Run, transition: CompiledTransition): CompiledState[] {
   if (transition.targets === null) return [];
-  const { domain } = planOf(run, transition);
-  return run.config.filter((state) => domain === null || isDescendant(state, domain));
+  return run.activeBelow(planOf(run, transition).domain);
 }
 
 /** SCXML: microstep. Exit, transition content, entry. */
 export function takeTransitions(run: Run, transitions: readonly CompiledTransition[]): void {
   const [only] = transitions;
   if (only !== undefined && transitions.length === 1) return takeTransition(run, only);
-  const plans = transitions.map((one) => (one.targets === null ? null : planOf(run, one)));
-  exitStates(run, plans);
+  // Those that remain after conflict removal leave disjoint sets of states.
+  leave(run, transitions.flatMap((one) => exitSet(run, one)).sort(byOrder));
   for (const transition of transitions) run.runBlock(transition.actions);
   // Asked again: what was just left may be what a history target now restores.
   const entries = transitions.flatMap((one) => (one.targets === null ? [] : [planOf(run, one).entry]));
@@ -36,13 +35,7 @@ export function takeTransitions(run: Run, transitions: readonly CompiledTransiti
 /** The usual case: one transition, whose states lie next to each other in the configuration. */
 function takeTransition(run: Run, transition: CompiledTransition): void {
   if (transition.targets === null) return run.runBlock(transition.actions);
-  const { domain } = planOf(run, transition);
-  const { config } = run;
-  let end = config.length;
-  while (end > 0 && domain !== null && (config[end - 1] as CompiledState).order > domain.last) end--;
-  let begin = end;
-  while (begin > 0 && (domain === null || (config[begin - 1] as CompiledState).order > domain.order)) begin--;
-  if (begin < end) leave(run, config.slice(begin, end));
+  leave(run, exitSet(run, transition));
   run.runBlock(transition.actions);
   // Asked again: what was just left may be what a history target now restores.
   enterStates(run, planOf(run, transition).entry);
@@ -64,13 +57,6 @@ export function exitInterpreter(run: Run): void {
   }
 }
 
-function exitStates(run: Run, plans: readonly (TransitionPlan | null)[]): void {
-  const leaving = run.config.filter((state) =>
-    plans.some((plan) => plan !== null && (plan.domain === null || isDescendant(state, plan.domain))),
-  );
-  if (leaving.length > 0) leave(run, leaving);
-}
-
 /** `leaving` in document order. */
 function leave(run: Run, leaving: CompiledState[]): void {
   for (const state of leaving) {
@@ -79,7 +65,7 @@ function leave(run: Run, leaving: CompiledState[]): void {
         history.history === "deep"
           ? activeLeaves(run, state).map(({ name }) => name)
           : state.children.filter((child) => run.isActive(child)).map(({ name }) => name);
-      run.history = { ...run.history, [history.name]: names };
+      run.recordHistory(history.name, names);
     }
   }
   for (const state of leaving.reverse()) {
@@ -103,7 +89,7 @@ function enterStates(run: Run, plan: EntryPlan): void {
     if (run.isActive(state)) continue;
     run.add(state);
     if (state.timers.length > 0 || state.invokes.length > 0) {
-      run.generations = { ...run.generations, [state.name]: (run.generations[state.name] ?? 0) + 1 };
+      run.countEntry(state.name);
     }
     if (state.invokes.length > 0) run.toInvoke.push(state);
     if (state.data.length > 0) bindLate(run, state);

@@ -32,6 +32,7 @@ export interface CompiledState {
   readonly lineage: readonly CompiledState[];
   /** In document order, history states included. */
   readonly children: readonly CompiledState[];
+  readonly childByKey: ReadonlyMap<string, CompiledState>;
   /** 0 for the root. */
   readonly depth: number;
   /** Number in document order; the root is 0. */

@@ -73,6 +73,7 @@ function readState(
   const path = parent === null ? [] : [...parent.path, key];
   const name = node.id ?? path.join(".");
   const children: CompiledState[] = [];
+  const childByKey = new Map<string, CompiledState>();
   const historyStates: CompiledState[] = [];
   const invokes: CompiledInvoke[] = [];
   const timers: CompiledTimer[] = [];
@@ -84,6 +85,7 @@ function readState(
     history: node.type === "history" || node.history !== undefined ? (node.history ?? "shallow") : null,
     parent,
     children,
+    childByKey,
     depth: path.length,
     order: ordered.length,
     last: ordered.length,
@@ -122,6 +124,7 @@ function readState(
   for (const [childKey, childNode] of entries) {
     const child = readState(childNode, childKey, state, reading);
     children.push(child);
+    childByKey.set(childKey, child);
     if (child.type === "history") historyStates.push(child);
   }
   state.last = ordered.length - 1;

@@ -132,8 +132,7 @@ function byName(text: string, states: States): CompiledState | null {
 /** Keys may hold dots (then the state has an id), so the longest key that fits is taken first. */
 function byPath(start: CompiledState, path: string): CompiledState | null {
   for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
-    const key = path.slice(0, end);
-    const child = start.children.find((one) => one.key === key);
+    const child = start.childByKey.get(path.slice(0, end));
     if (child === undefined) continue;
     if (end === path.length) return child;
     const found = byPath(child, path.slice(end + 1));

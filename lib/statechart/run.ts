@@ -48,10 +48,10 @@ export class Run implements Execution {
   private readonly stamp: number;
   readonly queue: MachineEvent[] = [];
   readonly effects: Effect[] = [];
-  history: Record<string, string[]>;
-  generations: Record<string, number>;
-  invocations: Snapshot["invocations"];
-  timers: Record<string, ArmedTimer>;
+  private ownHistory: Snapshot["history"];
+  private ownGenerations: Snapshot["generations"];
+  private ownInvocations: Snapshot["invocations"];
+  private ownTimers: Snapshot["timers"];
   unbound: readonly string[];
   output: Json | undefined = undefined;
   completed = false;
@@ -83,10 +83,10 @@ export class Run implements Execution {
     this.session = before.session;
     this.at = options.at;
     this.seq = options.seq;
-    this.history = before.history;
-    this.generations = before.generations;
-    this.invocations = before.invocations;
-    this.timers = before.timers;
+    this.ownHistory = before.history;
+    this.ownGenerations = before.generations;
+    this.ownInvocations = before.invocations;
+    this.ownTimers = before.timers;
     this.unbound = before.unbound ?? none;
     this.trace = options.trace === true ? [] : null;
     const { marks } = machine;
@@ -162,6 +162,50 @@ export class Run implements Execution {
     const names: string[] = [];
     for (const state of this.config) if (isLeaf(state)) names.push(state.name);
     return names;
+  }
+
+  /** States exited when everything below `domain` is left (null: the root too), in document order. */
+  activeBelow(domain: CompiledState | null): CompiledState[] {
+    const { config } = this;
+    if (domain === null) return config.slice();
+    // Document order is pre-order: a state's descendants lie next to each other.
+    const begin = firstAfter(config, domain.order);
+    return config.slice(begin, firstAfter(config, domain.last));
+  }
+
+  // ---- records of the snapshot
+
+  get history(): Readonly<Snapshot["history"]> {
+    return this.ownHistory;
+  }
+  get generations(): Readonly<Snapshot["generations"]> {
+    return this.ownGenerations;
+  }
+  get invocations(): Readonly<Snapshot["invocations"]> {
+    return this.ownInvocations;
+  }
+  get timers(): Readonly<Snapshot["timers"]> {
+    return this.ownTimers;
+  }
+
+  recordHistory(name: string, states: string[]): void {
+    if (this.ownHistory === this.before.history) this.ownHistory = { ...this.ownHistory };
+    this.ownHistory[name] = states;
+  }
+
+  countEntry(name: string): void {
+    if (this.ownGenerations === this.before.generations) this.ownGenerations = { ...this.ownGenerations };
+    this.ownGenerations[name] = (this.ownGenerations[name] ?? 0) + 1;
+  }
+
+  private writableTimers(): Snapshot["timers"] {
+    if (this.ownTimers === this.before.timers) this.ownTimers = { ...this.ownTimers };
+    return this.ownTimers;
+  }
+
+  private writableInvocations(): Snapshot["invocations"] {
+    if (this.ownInvocations === this.before.invocations) this.ownInvocations = { ...this.ownInvocations };
+    return this.ownInvocations;
   }
 
   // ---- bounds and ids
@@ -304,18 +348,17 @@ export class Run implements Execution {
   }
 
   arm(id: string, timer: ArmedTimer): void {
-    this.timers = { ...this.timers, [id]: timer };
+    this.writableTimers()[id] = timer;
   }
 
   disarm(id: string): void {
     if (!Object.hasOwn(this.timers, id)) return;
-    const { [id]: _gone, ...rest } = this.timers;
-    this.timers = rest;
+    delete this.writableTimers()[id];
   }
 
   startInvocation(invoke: CompiledInvoke, generation: number, input: Json): void {
     const { id, src, state, index } = invoke;
-    this.invocations = { ...this.invocations, [id]: { state: state.name, index, generation, src } };
+    this.writableInvocations()[id] = { state: state.name, index, generation, src };
     this.effects.push({ type: "invoke.start", id, src, state: state.name, index, generation, input });
   }
 
@@ -323,8 +366,7 @@ export class Run implements Execution {
   endInvocation(id: string, cancel: boolean): void {
     const running = Object.hasOwn(this.invocations, id) ? this.invocations[id] : undefined;
     if (running === undefined) return;
-    const { [id]: _gone, ...rest } = this.invocations;
-    this.invocations = rest;
+    delete this.writableInvocations()[id];
     if (cancel) this.effects.push({ type: "invoke.cancel", id, generation: running.generation });
   }
 
@@ -380,6 +422,18 @@ export class Run implements Execution {
 const none: readonly string[] = [];
 export const byOrder = (a: CompiledState, b: CompiledState): number => a.order - b.order;
 export const isLeaf = (state: CompiledState): boolean => state.type === "atomic" || state.type === "final";
+
+/** Index of the first state numbered after `order`. */
+function firstAfter(config: readonly CompiledState[], order: number): number {
+  let low = 0;
+  let high = config.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((config[middle] as CompiledState).order > order) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 
 /** All regions below a parallel, or a compound's child, have reached a final state. SCXML: isInFinalState */
 export function isInFinalState(run: Run, state: CompiledState): boolean {

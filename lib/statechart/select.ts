@@ -48,9 +48,10 @@ const passed: Judged = { verdict: "true", reads: [] };
 const refused: Judged = { verdict: "false", reads: [] };
 
 class Selector implements Selection {
-  readonly transitions: CompiledTransition[] = [];
+  transitions: CompiledTransition[] = [];
   guardError = false;
   guardFalse = false;
+  private chosen: Set<CompiledTransition> | null = null;
   /** Guards are pure: one evaluation per selection, however many regions meet the transition. */
   private judged: Map<CompiledTransition, Judged> | null = null;
 
@@ -109,11 +110,21 @@ class Selector implements Selection {
       }
       const judged = this.judge(transition);
       found = judged.verdict === "true";
-      if (found && !this.transitions.includes(transition)) this.transitions.push(transition);
+      if (found) this.choose(transition);
       if (this.run.current !== null) this.record(leaf, transition, judged, found);
       else if (found) return true;
     }
     return found;
+  }
+
+  /** Regions often meet the same handler of a common ancestor. */
+  private choose(transition: CompiledTransition): void {
+    if (this.transitions.at(-1) === transition || this.chosen?.has(transition) === true) return;
+    this.transitions.push(transition);
+    if (this.transitions.length > 1) {
+      this.chosen ??= new Set(this.transitions);
+      this.chosen.add(transition);
+    }
   }
 
   private isFrom(transition: CompiledTransition): boolean {
@@ -198,30 +209,31 @@ class Selector implements Selection {
 
   /** SCXML: removeConflictingTransitions. The transition of a descendant pre-empts; else the first one. */
   private withoutConflicts(): this {
-    const kept: CompiledTransition[] = [];
+    const kept = new Set<CompiledTransition>();
+    /** Who leaves a state: kept transitions leave disjoint sets. */
+    const leaving = new Map<CompiledState, CompiledTransition>();
     for (const one of this.transitions) {
       const exits = exitSet(this.run, one);
-      const preempted: CompiledTransition[] = [];
-      let lost = false;
-      for (const other of kept) {
-        if (!exitSet(this.run, other).some((state) => exits.includes(state))) continue;
-        if (isDescendant(one.source, other.source)) preempted.push(other);
-        else {
-          lost = true;
-          break;
-        }
+      const rivals = new Set<CompiledTransition>();
+      for (const state of exits) {
+        const rival = leaving.get(state);
+        if (rival !== undefined) rivals.add(rival);
       }
-      if (lost) continue;
-      for (const other of preempted) kept.splice(kept.indexOf(other), 1);
-      kept.push(one);
+      if ([...rivals].some((rival) => !isDescendant(one.source, rival.source))) continue;
+      for (const rival of rivals) {
+        kept.delete(rival);
+        for (const state of exitSet(this.run, rival)) leaving.delete(state);
+      }
+      kept.add(one);
+      for (const state of exits) leaving.set(state, one);
     }
-    if (kept.length < this.transitions.length) this.deselect(kept);
-    this.transitions.splice(0, this.transitions.length, ...kept);
+    if (kept.size < this.transitions.length) this.deselect(kept);
+    this.transitions = [...kept];
     return this;
   }
 
-  private deselect(kept: readonly CompiledTransition[]): void {
-    const ids = new Set(kept.map((one) => one.id));
+  private deselect(kept: ReadonlySet<CompiledTransition>): void {
+    const ids = new Set([...kept].map((one) => one.id));
     for (const candidate of this.run.current?.candidates ?? []) {
       if (candidate.selected && !ids.has(candidate.transition)) candidate.selected = false;
     }

@@ -86,6 +86,7 @@ test.each<[string, unknown, string]>([
   ["a slash in a key", { lockstep: 1, on: { "a/b~": 5 } }, "bad-shape #on/a~1b~0"],
   ["__proto__", JSON.parse('{"lockstep":1,"states":{"__proto__":{}}}'), "bad-key #states"],
   ["__proto__ in data", JSON.parse('{"lockstep":1,"context":{"a":{"__proto__":1}}}'), "bad-key #context/a"],
+  ["__proto__ as an id", { lockstep: 1, states: { a: { id: "__proto__" } } }, "bad-name __proto__#id"],
   ["NaN", { lockstep: 1, context: { n: NaN } }, "bad-shape #context/n"],
   ["undefined in a list", { lockstep: 1, context: { l: [undefined] } }, "not-json #context/l/0"],
   ["a function", { lockstep: 1, context: { f: () => 1 } }, "not-json #context/f"],

@@ -173,6 +173,7 @@ const name: Check = (value, path, v) => {
     v.problem("bad-name", path, `the name "${value}" holds "#", which addresses use`);
   }
   if (value === "") v.problem("bad-name", path, `${where(path)} is empty`);
+  if (value === "__proto__") v.problem("bad-name", path, `${where(path)} cannot be \`__proto__\``);
 };
 const bool: Check = (value, path, v) => {
   v.spend(path);
