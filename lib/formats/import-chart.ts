@@ -10,6 +10,7 @@ import { importBounds, refuse, type FormatName, type ImportResult } from "./impo
 import { parseJson } from "./parse-json";
 import { readLockstep, unknownVersion } from "./lockstep/read-lockstep";
 import { readScxml } from "./scxml/read-scxml";
+import { statePositions } from "./state-positions";
 import { readXState } from "./xstate/read-xstate";
 
 export interface ImportHint {
@@ -43,13 +44,14 @@ export function importChart(text: string, hint: ImportHint = {}): ImportResult {
 function importJson(text: string, format: FormatName): ImportResult {
   const parsed = parseJson(text);
   if (!parsed.ok) return refuse(format, "bad-json", `This is not valid JSON: ${parsed.message}.`, parsed.at);
-  const { value, keyOrder } = parsed;
+  const { value, keyOrder, offsets } = parsed;
+  const positions = statePositions(value, offsets, text);
   if (isJsonObject(value) && value.lockstep !== undefined) {
     if (value.lockstep !== 1)
       return { ...refuse("lockstep", "", ""), diagnostics: [unknownVersion(value.lockstep)] };
-    return readLockstep(value, keyOrder);
+    return { ...readLockstep(value, keyOrder), positions };
   }
-  return readXState(value);
+  return { ...readXState(value), positions };
 }
 
 /** By the first character; a text that starts with neither goes by its file's name. */

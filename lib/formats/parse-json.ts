@@ -15,6 +15,8 @@ export type ParsedJson =
       value: Json;
       /** Key order as written, of the objects whose order JavaScript does not keep (keys like "10"). */
       keyOrder: ReadonlyMap<JsonObject, readonly string[]>;
+      /** Where each object begins. */
+      offsets: ReadonlyMap<JsonObject, number>;
     }
   | { ok: false; message: string; at: TextPosition };
 
@@ -22,7 +24,7 @@ export function parseJson(text: string): ParsedJson {
   const parser = new Parser(text);
   try {
     const value = parser.document();
-    return { ok: true, value, keyOrder: parser.keyOrder };
+    return { ok: true, value, keyOrder: parser.keyOrder, offsets: parser.offsets };
   } catch (error) {
     if (error instanceof JsonFault)
       return { ok: false, message: error.message, at: positionAt(text, error.offset) };
@@ -54,6 +56,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 class Parser {
   readonly keyOrder = new Map<JsonObject, readonly string[]>();
+  readonly offsets = new Map<JsonObject, number>();
   private at = 0;
   private values = 0;
 
@@ -83,6 +86,7 @@ class Parser {
   private object(depth: number): JsonObject {
     const object: JsonObject = {};
     const keys: string[] = [];
+    this.offsets.set(object, this.at);
     this.at++;
     this.space();
     if (this.take("}")) return object;

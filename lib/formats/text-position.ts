@@ -20,3 +20,24 @@ export function positionAt(text: string, offset: number): TextPosition {
   }
   return { line, column: Math.min(offset, text.length) - lineStart + 1 };
 }
+
+/** Positions of many offsets of one text. */
+export class LineIndex {
+  private readonly starts: number[] = [0];
+
+  constructor(text: string) {
+    for (const { index } of text.matchAll(/\r\n|\n|\r/g))
+      this.starts.push(index + (text.startsWith("\r\n", index) ? 2 : 1));
+  }
+
+  at(offset: number): TextPosition {
+    let low = 0;
+    let high = this.starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: offset - (this.starts[low] ?? 0) + 1 };
+  }
+}

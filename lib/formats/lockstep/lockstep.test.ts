@@ -47,6 +47,18 @@ describe("what is not a chart is said with its place", () => {
   });
 });
 
+test("each state's place in the text is known, for what is said about it", () => {
+  const { positions } = importChart(
+    '{"lockstep": 1,\r\n "states": {\n  "a": {"id": "x"},\n  "b": {"states": {\n    "c": {}}}}}',
+  );
+  expect(positions).toEqual({
+    "": { line: 1, column: 1 },
+    x: { line: 3, column: 8 },
+    b: { line: 4, column: 8 },
+    "b.c": { line: 5, column: 10 },
+  });
+});
+
 /** Charts of nested states with odd keys, transitions and data. */
 const key = fc.constantFrom("z", "10", "2", "a", "b-c", "Ünï", "constructor");
 const value = fc.jsonValue({ maxDepth: 2 }).filter((json) => !JSON.stringify(json).includes("__proto__"));

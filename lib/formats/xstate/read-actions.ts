@@ -111,10 +111,7 @@ function readBuiltIn(reading: Reading, action: JsonObject, type: string): Action
 }
 
 /** `{type, …fields}` as type and data; undefined when the event is computed by something a chart cannot hold. */
-function readEvent(
-  reading: Reading,
-  value: Json | undefined,
-): { type: Text; data?: Value } | undefined {
+function readEvent(reading: Reading, value: Json | undefined): { type: Text; data?: Value } | undefined {
   const { type, ...fields } = isText(value) ? { type: value } : isJsonObject(value) ? value : { type: null };
   if (!isText(type) || reading.expressions.isExpression(type)) return undefined;
   const name = eventName(type, reading.names) ?? type;
