@@ -166,10 +166,10 @@ export function useFit(ready: boolean, fitKey: string): void {
   useEffect(() => {
     if (!ready || fitted.current === fitKey) return;
     const first = fitted.current === null;
-    fitted.current = fitKey;
-    const frame = requestAnimationFrame(
-      () => void fitView({ ...fitOptions, duration: first ? 0 : fitOptions.duration }),
-    );
+    const frame = requestAnimationFrame(() => {
+      fitted.current = fitKey;
+      void fitView({ ...fitOptions, duration: first ? 0 : fitOptions.duration });
+    });
     return () => cancelAnimationFrame(frame);
   }, [ready, fitKey, fitView]);
 }

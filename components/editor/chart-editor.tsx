@@ -7,17 +7,17 @@
  */
 import { MiniMap, ReactFlowProvider } from "@xyflow/react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { ChartView } from "@/lib/contract/charts";
 import { completeLayout } from "@/lib/diagram/complete-layout";
-import { emptyLayout, type Layout } from "@/lib/diagram/layout";
+import type { Layout } from "@/lib/diagram/layout";
 import type { Measure } from "@/lib/diagram/measure";
 import { buildScene } from "@/lib/diagram/scene";
 import type { EditorDocument } from "@/lib/editor/document";
 import type { Chart } from "@/lib/statechart/document";
 import { elkClient } from "@/components/canvas/elk-client";
 import { collapsedIn, useMeasure } from "@/components/canvas/use-placed";
-import { ErrorPanel, SkeletonRows } from "@/components/ui/states";
+import { ErrorPanel } from "@/components/ui/states";
 import { showToast } from "@/components/ui/toast";
 import { useClient } from "@/components/ui/use-client";
 import { Breadcrumbs } from "./breadcrumbs";
@@ -26,6 +26,7 @@ import { DraftSaver, type TheirDraft } from "./draft-saver";
 import { Drawer } from "./drawer";
 import { EditorBar } from "./editor-bar";
 import { EditorCanvas } from "./editor-canvas";
+import { EditorFrame } from "./editor-frame";
 import { createEditorStore, EditorStoreProvider, useEditor, type EditorStore } from "./editor-store";
 import { Inspector } from "./inspector";
 import { keepWork, keptWork } from "./kept-work";
@@ -59,7 +60,7 @@ export function ChartEditor({ chartId }: { chartId: string }) {
       </div>
     );
   }
-  if (!query.data || !measure) return <SkeletonRows />;
+  if (!query.data || !measure) return <EditorFrame chartId={chartId} />;
   return <LoadedEditor key={chartId} view={query.data} measure={measure} />;
 }
 
@@ -115,7 +116,7 @@ function LoadedEditor({ view, measure }: { view: ChartView; measure: Measure }) 
       />
     );
   }
-  if (!start) return <SkeletonRows />;
+  if (!start) return <EditorFrame chartId={view.id} />;
   return <OpenEditor view={view} measure={measure} start={start.document} kept={start.kept} />;
 }
 
@@ -132,13 +133,16 @@ function OpenEditor({
 }) {
   const client = useClient();
   const { store, saver, flush } = useMemo(
-    () => connect(view, measure, start, kept, client),
+    () => connect(view, measure, start, client),
     // One store per opened draft.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [],
   );
+  const taken = useRef(false);
   useEffect(() => {
     saver.resume();
+    if (!taken.current) takeUp(saver, view, start, kept);
+    taken.current = true;
     const onLeave = (event: BeforeUnloadEvent) => {
       // Kept here: only work the browser had no room for makes it ask.
       if (saver.hasUnsaved && keptWork(view.id) === null) event.preventDefault();
@@ -152,7 +156,7 @@ function OpenEditor({
       saver.flush();
       saver.stop();
     };
-  }, [saver, view.id]);
+  }, [saver, view, start, kept]);
   const takeTheirs = (theirs: TheirDraft) => {
     const { chart } = readDraft(theirs.text);
     if (chart === null) {
@@ -200,7 +204,7 @@ function Page({
                 pannable
                 zoomable
                 ariaLabel="Minimap"
-                offsetScale={60}
+                offsetScale={2}
                 nodeColor={(node) => (node.zIndex === 150 ? "var(--border-2)" : "var(--surface)")}
                 nodeStrokeColor="var(--border-2)"
                 nodeStrokeWidth={4}
@@ -244,6 +248,25 @@ function Announcer() {
   );
 }
 
+const toDraft = ({ chart, layout }: EditorDocument) => ({ text: draftText(chart), layout });
+
+/** Work kept here goes on being saved, or waits for a choice. */
+function takeUp(
+  saver: DraftSaver,
+  { draft }: ChartView,
+  document: EditorDocument,
+  kept: Opening["kept"],
+): void {
+  if (kept === "unsaved") saver.change(toDraft(document));
+  if (kept !== "conflict") return;
+  saver.conflict(toDraft(document), {
+    revision: draft.revision,
+    text: draft.text,
+    layout: draft.layout as Layout,
+    savedBy: draft.savedBy,
+  });
+}
+
 interface Connected {
   store: EditorStore;
   saver: DraftSaver;
@@ -255,10 +278,8 @@ function connect(
   view: ChartView,
   measure: Measure,
   document: EditorDocument,
-  kept: Opening["kept"],
   client: ReturnType<typeof useClient>,
 ): Connected {
-  const toDraft = ({ chart, layout }: EditorDocument) => ({ text: draftText(chart), layout });
   const saver = new DraftSaver(
     {
       save: (baseRevision, draft) => client.saveDraft({ chartId: view.id, baseRevision, ...draft }),
@@ -293,16 +314,6 @@ function connect(
     onRemoved: (count, undo) =>
       showToast(`${count} ${count === 1 ? "transition" : "transitions"} removed`, { run: undo }),
   });
-  if (kept === "unsaved") saver.change(toDraft(document));
-  if (kept === "conflict") {
-    const { draft } = view;
-    saver.conflict(toDraft(document), {
-      revision: draft.revision,
-      text: draft.text,
-      layout: (draft.layout as Layout | undefined) ?? emptyLayout,
-      savedBy: draft.savedBy,
-    });
-  }
   const flush = async (): Promise<number | null> => {
     saver.flush();
     for (let waited = 0; waited < 10_000; waited += 50) {

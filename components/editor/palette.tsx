@@ -28,7 +28,7 @@ export function Palette() {
         <h3 className="text-hint font-semibold">Add</h3>
         <span className="text-micro text-text-3">click, or drag to canvas</span>
       </div>
-      <div className="grid grid-cols-2 gap-1">
+      <div className="grid grid-cols-[1fr_1.2fr] gap-1">
         {items.map(({ kind, word, icon: Icon, key }) => (
           <button
             key={kind}
