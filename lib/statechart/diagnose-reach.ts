@@ -13,6 +13,7 @@ export function diagnoseReach(machine: Machine): Diagnostic[] {
 
 function reachable(machine: Machine): ReadonlySet<CompiledState> {
   const reached = new Set<CompiledState>();
+  const targeted = targets(machine);
   const waiting: CompiledState[] = [];
   const reach = (state: CompiledState): void => {
     if (reached.has(state)) return;
@@ -24,7 +25,7 @@ function reachable(machine: Machine): ReadonlySet<CompiledState> {
   for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
     if (state.type === "parallel") state.children.filter(({ type }) => type !== "history").forEach(reach);
     // A state that is entered only through a target inside it still has its dot: whether it is used depends on targets.
-    if (state.initial !== null && (state.type === "history" || isEnteredByDefault(machine, state))) {
+    if (state.initial !== null && (state.type === "history" || isEnteredByDefault(state, targeted))) {
       state.initial.targets.forEach(reach);
     }
     for (const transition of state.transitions) transition.targets?.forEach(reach);
@@ -32,16 +33,22 @@ function reachable(machine: Machine): ReadonlySet<CompiledState> {
   return reached;
 }
 
-/** Whether something targets the state itself, so that its dot is followed. */
-function isEnteredByDefault(machine: Machine, state: CompiledState): boolean {
-  if (state.parent === null || state.parent.type === "parallel") return true;
-  return machine.ordered.some(
-    (one) =>
-      (one.initial?.targets.includes(state) ?? false) ||
-      one.transitions.some((transition) => transition.targets?.includes(state) ?? false) ||
-      (one.type === "history" && one.initial === null && one.parent === state),
-  );
+/** What some arrow names. */
+function targets(machine: Machine): ReadonlySet<CompiledState> {
+  const named = new Set<CompiledState>();
+  for (const state of machine.ordered) {
+    for (const target of state.initial?.targets ?? []) named.add(target);
+    for (const transition of state.transitions)
+      for (const target of transition.targets ?? []) named.add(target);
+    // A history state without a default enters its parent by default.
+    if (state.type === "history" && state.initial === null && state.parent !== null) named.add(state.parent);
+  }
+  return named;
 }
+
+/** Whether something targets the state itself, so that its dot is followed. */
+const isEnteredByDefault = (state: CompiledState, targeted: ReadonlySet<CompiledState>): boolean =>
+  state.parent === null || state.parent.type === "parallel" || targeted.has(state);
 
 function unreachable(machine: Machine, reached: ReadonlySet<CompiledState>): Diagnostic[] {
   return machine.ordered
@@ -56,15 +63,15 @@ function unreachable(machine: Machine, reached: ReadonlySet<CompiledState>): Dia
 }
 
 function deadEnds(machine: Machine, reached: ReadonlySet<CompiledState>): Diagnostic[] {
+  // A region may rest while the others go on.
+  const leads = new Set(
+    machine.ordered.filter(
+      ({ type, transitions }) => type === "parallel" || transitions.some((one) => one.targets !== null),
+    ),
+  );
   return machine.ordered
     .filter((state) => state.type === "atomic" && state.parent !== null && reached.has(state))
-    .filter((state) => {
-      for (let at: CompiledState | null = state; at !== null; at = at.parent) {
-        // A region may rest while the others go on.
-        if (at.type === "parallel" || at.transitions.some(({ targets }) => targets !== null)) return false;
-      }
-      return true;
-    })
+    .filter((state) => !state.lineage.some((one) => leads.has(one)))
     .map((state) => ({
       code: "dead-end",
       severity: "warning",
@@ -84,8 +91,8 @@ function eventlessCircles(machine: Machine): Diagnostic[] {
     let at: CompiledState | null = leaf;
     while (at !== null && !seen.has(at)) {
       seen.add(at);
-      const next: CompiledTransition | undefined = at.eventless.find(({ guard }) => guard === null);
-      if (next?.targets === undefined || next.targets === null) break;
+      const next = certain(at);
+      if (next === null || next.targets === null) break;
       path.push(next);
       at = defaultLeaf(next.targets[0] ?? null);
       if (at === null || (seen.has(at) && at !== leaf)) break;
@@ -102,6 +109,15 @@ function eventlessCircles(machine: Machine): Diagnostic[] {
     }
   }
   return found;
+}
+
+/** The eventless transition that `leaf` takes whatever guards say; a guarded one before it may be the way out. */
+function certain(leaf: CompiledState): CompiledTransition | null {
+  for (let at: CompiledState | null = leaf; at !== null; at = at.parent) {
+    const [first] = at.always;
+    if (first !== undefined) return first.guard === null ? first : null;
+  }
+  return null;
 }
 
 function defaultLeaf(state: CompiledState | null): CompiledState | null {

@@ -187,6 +187,20 @@ test.each<[string, Draft]>([
     }),
   ],
   [
+    "a loop with a guarded way out",
+    sound({
+      states: {
+        a: { always: "b", exit: { assign: { n: "context.n + 1" } } },
+        b: {
+          initial: "c",
+          states: { c: { always: [{ guard: "context.n > 3", target: "#d" }, { target: "#a" }] } },
+          type: "compound",
+        },
+        d: { type: "final" },
+      },
+    }),
+  ],
+  [
     "a guarded circle may end",
     sound({
       states: {
@@ -218,6 +232,16 @@ test("compile refuses what cannot run and keeps what fails only when reached", (
     expect.objectContaining({ code: "chart-invalid" }),
   );
   expect(() => make(inA({ entry: ["unknown", { assign: { "a b": "1 +" } }] }))).not.toThrow();
+});
+
+test("a state with 50,000 transitions is judged in seconds", () => {
+  const on = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, index) => [`e${index}.x.y`, { target: "b" }]),
+  );
+  const began = performance.now();
+  expect(found(inA({ on }))).toEqual([]);
+  // Under two seconds on a quiet machine; a quadratic check took minutes.
+  expect(performance.now() - began).toBeLessThan(15_000);
 });
 
 test("random charts have no errors", () => {

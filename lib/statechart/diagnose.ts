@@ -97,47 +97,54 @@ function misplaced(state: CompiledState): Diagnostic[] {
 function shadowed(state: CompiledState): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const list of [state.handlers, state.always]) {
-    list.forEach((transition, index) => {
-      const by = list
-        .slice(0, index)
-        .find((earlier) => earlier.guard === null && covers(earlier, transition));
-      if (by === undefined) return;
+    /** The first unguarded transition under each thing it answers. */
+    const winners = new Map<string, CompiledTransition>();
+    for (const transition of list) {
+      const by = answeredBy(transition)
+        .map((key) => winners.get(key))
+        .find((one) => one !== undefined);
+      const own = answers(transition, transition.descriptor);
+      if (transition.guard === null && !winners.has(own)) winners.set(own, transition);
+      if (by === undefined) continue;
       found.push({
         code: "shadowed-transition",
         severity: "warning",
         at: { state: state.name, field: fieldOf(transition) },
         message: `\`${what(transition)}\` in "${label(state)}" is never taken: \`${what(by)}\` before it has no guard and always wins`,
       });
-    });
+    }
   }
   return found;
 }
 
-function covers(earlier: CompiledTransition, later: CompiledTransition): boolean {
-  if (earlier.kind !== later.kind || earlier.invoke !== later.invoke) return false;
-  if (earlier.kind !== "on") return earlier.descriptor === later.descriptor;
-  const [a, b] = [earlier.descriptor, later.descriptor];
-  if (a === "*" || a === b) return true;
-  if (!a.endsWith(".*")) return false;
-  const prefix = a.slice(0, -2);
-  return b === prefix || b.startsWith(`${prefix}.`);
+const answers = ({ kind, invoke }: CompiledTransition, descriptor: string): string =>
+  `${kind} ${invoke?.id ?? ""} ${descriptor}`;
+
+/** What an earlier transition may answer so that this one is never asked: the same, or a wildcard over it. */
+function answeredBy(transition: CompiledTransition): string[] {
+  const { kind, descriptor } = transition;
+  const wider = [descriptor];
+  if (kind === "on") {
+    const bare = descriptor.endsWith(".*") ? descriptor.slice(0, -2) : descriptor;
+    wider.push("*", `${bare}.*`);
+    for (let dot = bare.lastIndexOf("."); dot > 0; dot = bare.lastIndexOf(".", dot - 1)) {
+      wider.push(`${bare.slice(0, dot)}.*`);
+    }
+  }
+  return wider.map((one) => answers(transition, one));
 }
 
 const builtInSources = new Set(["http", "lock", "chart", "each", "human"]);
 
 function invocations(state: CompiledState, machine: Machine): Diagnostic[] {
   const found: Diagnostic[] = [];
-  const handled = (id: string): boolean => {
-    for (let at: CompiledState | null = state; at !== null; at = at.parent) {
-      const answers = at.handlers.some(
-        ({ kind, descriptor, invoke }) =>
-          (kind === "invoke.onError" && invoke?.id === id) ||
-          (kind === "on" && [`error.invoke.${id}`, "error.invoke.*", "error.*", "*"].includes(descriptor)),
-      );
-      if (answers) return true;
-    }
-    return false;
-  };
+  const handled = (id: string): boolean =>
+    state.handlers.some(({ kind, invoke }) => kind === "invoke.onError" && invoke?.id === id) ||
+    state.lineage.some(({ node }) =>
+      [`error.invoke.${id}`, "error.invoke.*", "error.*", "*"].some((one) =>
+        Object.hasOwn(node.on ?? {}, one),
+      ),
+    );
   for (const invoke of state.invokes) {
     const field = `invoke/${invoke.index}`;
     const isPlaceholder = !isNamed(state, invoke.index);

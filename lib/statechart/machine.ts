@@ -59,8 +59,8 @@ export interface CompiledState {
   readonly timers: readonly CompiledTimer[];
   /** Filled while running: event type → candidates from here up to the root. */
   readonly candidateCache: Map<string, readonly CompiledTransition[]>;
-  /** Any `always` from here up to the root. */
-  eventless: readonly CompiledTransition[];
+  /** Filled while running: `always` from here up to the root (select.ts). */
+  eventless: readonly CompiledTransition[] | null;
 }
 
 export interface Arrow {

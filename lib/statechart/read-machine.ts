@@ -37,9 +37,6 @@ export function readMachine(chart: Chart): Machine {
     state.always = always;
     (state.transitions as CompiledTransition[]).push(...handlers, ...always);
   }
-  for (const state of ordered) {
-    state.eventless = [...state.always, ...(state.parent?.eventless ?? [])];
-  }
   const settings = chart.settings ?? {};
   return {
     chart,
@@ -104,7 +101,7 @@ function readState(
     invokes,
     timers,
     candidateCache: new Map(),
-    eventless: [],
+    eventless: null,
   } satisfies CompiledState;
   state.lineage = [...(parent?.lineage ?? []), state];
   ordered.push(state);

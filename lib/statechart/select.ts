@@ -64,7 +64,7 @@ class Selector implements Selection {
     const { config } = this.run;
     for (const leaf of config) {
       if (!isLeaf(leaf)) continue;
-      this.first(leaf, eventless ? leaf.eventless : this.candidates(leaf));
+      this.first(leaf, eventless ? eventlessFrom(leaf) : this.candidates(leaf));
     }
     return this.transitions.length > 1 ? this.withoutConflicts() : this;
   }
@@ -247,6 +247,11 @@ export function candidatesFor(leaf: CompiledState, type: string): CompiledTransi
     for (const transition of at.handlers) if (mayMatch(transition, type)) found.push(transition);
   }
   return found;
+}
+
+/** `always` from `leaf` up to the root. Made when first needed: most states of a large chart are never asked. */
+function eventlessFrom(leaf: CompiledState): readonly CompiledTransition[] {
+  return (leaf.eventless ??= leaf.lineage.toReversed().flatMap(({ always }) => always));
 }
 
 function mayMatch(transition: CompiledTransition, type: string): boolean {
