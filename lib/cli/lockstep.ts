@@ -36,8 +36,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
-    // stdin may still be open when a bad line ended the run.
-    process.stdin.unref?.();
   },
   (error: unknown) => {
     if (error instanceof UsageError || isBadArgument(error)) {
