@@ -62,6 +62,20 @@ test.each<[string, Json, Json]>([
   ["timestamp('2026-03-30T12:00:00Z')", {}, "2026-03-30T12:00:00.000Z"],
   ["timestamp('2026-03-30T12:00:00Z').getDayOfYear()", {}, 88],
   ["timestamp(context.t) + duration('1h') > timestamp(context.t)", { t: "2026-03-30T12:00:00Z" }, true],
+  ["timestamp('2026-07-01T00:30:00+02:00')", {}, "2026-06-30T22:30:00.000Z"],
+  ["timestamp(0) < timestamp('2026-07-01T00:30:00Z')", {}, true],
+  ["timestamp('2026-07-01T12:00:00Z').getHours('Europe/Berlin')", {}, 14],
+  ["timestamp('2026-03-29T01:30:00Z').getHours('Europe/Berlin')", {}, 3],
+  ["timestamp('2026-12-31T23:30:00Z').getFullYear('+05:30')", {}, 2027],
+  ["timestamp('2026-12-31T23:30:00Z').getDayOfYear('-08:00')", {}, 364],
+  [
+    "timestamp('2026-01-01T05:06:07.089Z').getDayOfYear() + timestamp('2026-01-01T05:06:07.089Z').getMilliseconds()",
+    {},
+    89,
+  ],
+  ["duration('90m').getHours()", {}, 1],
+  ["bytes(context.s).json().a + 1", { s: '{"a": 1}' }, 2],
+  ["['a', 'b'].join(', ') + 'aXa'.replace('a', 'bb')", {}, "a, bbbXbb"],
   ["duration('90s').getMilliseconds()", {}, 90000],
   ["math.greatest(context.n, 2) + math.floor(2.7)", { n: 3 }, 5],
   ["cel.bind(x, context.n + 1, x * x)", { n: 2 }, 9],
@@ -94,6 +108,9 @@ test.each([
   ["b'abc'", "not-json"],
   ["params.x", "unknown-variable"],
   ["'a'.matches('(')", "bad-pattern"],
+  ["timestamp('2026-03-30T12:00:00.000')", "invalid-timestamp"],
+  ["timestamp('2026-03-30T12:00:00Z').getHours('Nowhere/Town')", "bad-time-zone"],
+  ["bytes('{').json()", "not-json"],
 ])("`%s` fails with %s", (text, code) => {
   expect(failure(text, { n: 1 }).code).toBe(code);
 });
@@ -126,6 +143,14 @@ test("comparing values that share parts exponentially stops at the bound", () =>
       (_, n) => `cel.bind(${name}${n}, ${n === 0 ? "[1]" : `[${name}${n - 1}, ${name}${n - 1}]`}, `,
     ).join("");
   expect(failure(`${nested("a")}${nested("b")}a19 == b19${")".repeat(40)}`).code).toBe("cost-exceeded");
+});
+
+test("a text made by join or replace stops at the bound before it is made", () => {
+  const long = "a".repeat(20_000);
+  expect(failure("context.s.replace('a', context.s)", { s: long }).code).toBe("cost-exceeded");
+  expect(failure("context.l.join(context.s)", { s: long, l: Array<string>(5_000).fill("x") }).code).toBe(
+    "cost-exceeded",
+  );
 });
 
 test("a backtracking pattern takes linear time", () => {

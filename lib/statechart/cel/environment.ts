@@ -7,7 +7,7 @@
 import { Environment } from "@marcbachmann/cel-js";
 import type { Json } from "@/lib/base/json";
 import { parseLocation, writeAt, readAt } from "../location";
-import { charge, chargeSize } from "./budget";
+import { charge, textMax } from "./budget";
 import { EvaluationFailure } from "./evaluation-failure";
 import { celTypeName, toCel, toJson, type CelValue } from "./view";
 
@@ -101,9 +101,12 @@ function buildEnvironment(): Environment {
   });
 
   define("string.replace(string, string): string", (text: string, find: string, by: string) => {
-    const made = text.split(find).join(by);
-    chargeSize(made);
-    return made;
+    const parts = text.split(find);
+    const length = text.length + (parts.length - 1) * (by.length - find.length);
+    if (length > textMax)
+      throw new EvaluationFailure("cost-exceeded", `a text grows beyond ${textMax} characters`);
+    charge(parts.length);
+    return parts.join(by);
   });
   define("string.charAt(int): string", (text: string, at: bigint) => text.charAt(Number(at)));
   define("list.reverse(): list<dyn>", (list: CelValue[]) => list.toReversed());

@@ -6,6 +6,7 @@
  *        one-line message says what was found and where.
  */
 import type { Environment } from "@marcbachmann/cel-js";
+import { AssertionError } from "@/lib/base/assert";
 import type { Json } from "@/lib/base/json";
 import { refill } from "./budget";
 import { evaluating, type Scope } from "./environment";
@@ -104,7 +105,9 @@ export class Expression {
       const code = known.code.replaceAll("_", "-");
       return new EvaluationFailure(code, `${known.summary}${this.at(known.range?.start ?? null)}`);
     }
-    throw error;
+    if (error instanceof AssertionError || !(error instanceof Error)) throw error;
+    // The library's own slips (a handler given what its signature does not say) are the expression's fault to the author.
+    return new EvaluationFailure("evaluation-error", `${error.message}${this.at(null)}`);
   }
 
   private at(position: number | null): string {

@@ -5,17 +5,18 @@
  * 2. ints and doubles mix in arithmetic and comparison; `/` on two ints stays integer division.
  * 3. equality is ours: values of different types are unequal instead of an error, and its cost is charged.
  * 4. comprehension rounds, `+` and calls are charged to the budget.
- * 5. branches of `?:` may differ in type; a day of the year does not depend on the host's time zone.
+ * 5. branches of `?:` may differ in type; times do not depend on the host's time zone; `json()` gives ints for whole numbers.
  *
  * The library resolves a node's behaviour through `meta` on its first evaluation; an own `evaluate` on the node wins
  * over that. The version is pinned for this reason, and cel.test.ts notices a change.
  */
 import { RE2JS } from "re2js";
 import type { Json } from "@/lib/base/json";
-import { charge, chargeSize } from "./budget";
+import { charge, chargeSize, textMax } from "./budget";
 import { EvaluationFailure } from "./evaluation-failure";
 import { isDuration, isUint } from "./library-types";
-import { celTypeName, toJson, type CelValue } from "./view";
+import { timestamp, timestampField } from "./time";
+import { celTypeName, toCel, toJson, type CelValue } from "./view";
 
 export type ReadRecorder = (path: string, value: Json) => void;
 
@@ -328,19 +329,17 @@ function mendTernary(node: CelNode): void {
 // ---- 1. calls
 
 function mendCall(node: CelNode): void {
-  const name = (node.args as [string])[0];
-  if (node.op === "rcall") {
-    const [, receiver, args] = node.args as [string, CelNode, CelNode[]];
-    const [first] = args;
-    if (name === "matches" && first !== undefined && args.length === 1) {
-      node.evaluate = (evaluator, _node, context) =>
-        matches(evaluator.run(receiver, context), evaluator.run(first, context));
-      return;
-    }
-    if (name === "getDayOfYear" && args.length === 0) {
-      node.evaluate = (evaluator, _node, context) => dayOfYear(evaluator.run(receiver, context));
-      return;
-    }
+  const own = ownCall(node);
+  if (own !== null) {
+    const { operands, call } = own;
+    wrap(node, (evaluate, evaluator, context) => {
+      charge(1);
+      const values = operands.map((operand) => evaluator.run(operand, context));
+      const value = call(values);
+      // Not ours after all (another type of receiver): the library's overload.
+      return value === undefined ? evaluate(evaluator, context) : value;
+    });
+    return;
   }
   wrap(node, (evaluate, evaluator, context) => {
     charge(1);
@@ -348,6 +347,56 @@ function mendCall(node: CelNode): void {
     chargeSize(value);
     return value;
   });
+}
+
+/** Calls that we answer ourselves, by their values; undefined: leave it to the library. */
+function ownCall(node: CelNode): { operands: CelNode[]; call: (values: CelValue[]) => CelValue } | null {
+  const name = (node.args as [string])[0];
+  const operands = children(node);
+  if (node.op === "call") {
+    if (name !== "timestamp" || operands.length !== 1) return null;
+    const call = ([value]: CelValue[]): CelValue =>
+      typeof value === "string" || typeof value === "bigint" ? timestamp(value) : undefined;
+    return { operands, call };
+  }
+  if (operands.length > 2) return null;
+  switch (name) {
+    case "matches":
+      return operands.length === 2 ? { operands, call: ([text, pattern]) => matches(text, pattern) } : null;
+    case "json":
+      return { operands, call: ([bytes]) => (bytes instanceof Uint8Array ? jsonOf(bytes) : undefined) };
+    case "join":
+      return {
+        operands,
+        call: ([list, separator]) => {
+          if (Array.isArray(list)) chargeJoin(list, typeof separator === "string" ? separator : "");
+          return undefined;
+        },
+      };
+  }
+  if (!name.startsWith("get")) return null;
+  const call = ([time, zone]: CelValue[]): CelValue =>
+    time instanceof Date && (zone === undefined || typeof zone === "string")
+      ? (timestampField(name, time, zone ?? null) ?? undefined)
+      : undefined;
+  return { operands, call };
+}
+
+/** Refused before it is made: a long separator times many items. */
+function chargeJoin(list: readonly CelValue[], separator: string): void {
+  let length = separator.length * Math.max(0, list.length - 1);
+  for (const item of list) if (typeof item === "string") length += item.length;
+  if (length > textMax)
+    throw new EvaluationFailure("cost-exceeded", `a text grows beyond ${textMax} characters`);
+  charge(list.length + (length >> 6));
+}
+
+function jsonOf(bytes: Uint8Array): CelValue {
+  try {
+    return toCel(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Json);
+  } catch (error) {
+    throw new EvaluationFailure("not-json", `json(): ${(error as Error).message}`);
+  }
 }
 
 // A pattern is a short text; re2 compiles in time proportional to it and matches in pattern × text.
@@ -380,16 +429,6 @@ function matches(text: CelValue, pattern: CelValue): boolean {
     patterns.set(pattern, compiled);
   }
   return compiled.matcher(text).find();
-}
-
-function dayOfYear(value: CelValue): bigint {
-  if (!(value instanceof Date)) {
-    throw new EvaluationFailure(
-      "no-matching-overload",
-      `getDayOfYear() needs a timestamp, found ${celTypeName(value)}`,
-    );
-  }
-  return BigInt(Math.floor((value.getTime() - Date.UTC(value.getUTCFullYear(), 0, 1)) / 86_400_000));
 }
 
 // ---- reads for traces
