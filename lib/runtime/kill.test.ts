@@ -1,0 +1,26 @@
+import { randomInt } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { freshDatabase, providers } from "@/lib/testing/database";
+import { buildKillProgram, runKillRounds } from "@/lib/testing/kill-rounds";
+
+const rounds = 20;
+
+test.each(providers)(
+  "I9: on %s, killed 20 times in the middle of sends, nothing acknowledged is lost and nothing is doubled",
+  async (provider) => {
+    await mkdir(".cache", { recursive: true });
+    const program = resolve(`.cache/kill-process-${provider}.mjs`);
+    await buildKillProgram(program);
+    const database = await freshDatabase(provider);
+    try {
+      const report = await runKillRounds({ url: database.url, rounds, seed: randomInt(2 ** 31), program });
+      expect(report.acknowledged).toBeGreaterThan(rounds);
+      expect(report.unanswered).toBeGreaterThan(0);
+    } finally {
+      await database.drop();
+    }
+  },
+  180_000,
+);
