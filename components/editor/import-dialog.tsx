@@ -67,8 +67,9 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
     setError(null);
     try {
       const made = await client.createChart({ id: suggested, text: draftText(chart), layout: emptyLayout });
-      onImported?.(made.id);
+      // Closing first: it may rewrite the address that onImported then leaves.
       onOpenChange(false);
+      onImported?.(made.id);
     } catch (failure) {
       setError(failure);
     } finally {
