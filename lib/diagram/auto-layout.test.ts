@@ -127,7 +127,7 @@ describe("random charts", () => {
         expect(failure).toBeNull();
         check(scene, layout);
       }),
-      { numRuns: Number(process.env["RUNS"] ?? 15) },
+      { numRuns: Number(process.env["RUNS"] ?? 8) },
     );
   });
 

@@ -2,9 +2,9 @@
  * Places every box and arrow of a scene by ELK's layered algorithm.
  *
  * A container whose arrows stay inside is a unit: laid out by itself, rightwards or downwards, whichever comes out
- * nearer to the window's shape, then placed as one block; the regions of such a parallel state are stacked or put side
- * by side. So a long chart fills the window instead of growing in one direction. Containers that arrows cross are laid
- * out together with what is around them, as ELK routes those arrows only then.
+ * nearer to the window's shape, then placed as one block. So a long chart fills the window instead of growing in one
+ * direction. Parallel states are units in any case, their regions stacked or put side by side; arrows that leave them
+ * are drawn by our router. Other containers that arrows cross are laid out together with what is around them.
  *
  * The options are those that were tried: orthogonal edges with labels inline, model order on the root only (on a compound
  * it crashes ELK 0.12), network simplex up to 250 boxes (beyond, it takes seconds).
@@ -56,6 +56,14 @@ export async function autoLayout(
   }
 }
 
+/** An arrow in a unit's graph, with the boxes that stand for its ends there. */
+interface UnitArrow {
+  arrow: SceneArrow;
+  source: string;
+  target: string;
+  lifted: boolean;
+}
+
 /** A laid-out unit, its corner at 0,0. */
 interface Block {
   w: number;
@@ -72,7 +80,7 @@ const mixedMax = 150;
 const culpritTriesMax = 40;
 
 class Work {
-  /** Containers that no arrow leaves or enters, other than at their border. */
+  /** Containers that no arrow leaves or enters, other than at their border; parallel states and regions in any case. */
   private readonly separable: ReadonlySet<string>;
   private readonly chains = new Map<string, readonly string[]>();
 
@@ -93,8 +101,11 @@ class Work {
       for (const id of from.slice(1)) if (!to.includes(id)) crossed.add(id);
       for (const id of to.slice(1)) if (!from.includes(id)) crossed.add(id);
     }
+    const tiled = (box: SceneBox): boolean => box.parallel || box.kind === "region";
     this.separable = new Set(
-      scene.boxes.filter((box) => isContainer(box) && !crossed.has(box.id)).map((box) => box.id),
+      scene.boxes
+        .filter((box) => isContainer(box) && (tiled(box) || !crossed.has(box.id)))
+        .map((box) => box.id),
     );
   }
 
@@ -200,6 +211,7 @@ class Work {
     direction: Layout["direction"],
   ): Promise<Block> {
     const arrows = this.arrowsOf(box, blocks);
+    const lifted = new Set(arrows.flatMap((item) => (item.lifted ? [item.arrow.id] : [])));
     const graph = await this.elk
       .layout(this.graph(box, blocks, arrows, direction))
       // Arrows between a container and its own inside are what ELK stumbles over most; our router can do them.
@@ -238,7 +250,7 @@ class Work {
         }
         // ELK keeps room for a loop, but puts its label beside the line: the router draws it, into that room.
         const isLoop = edge.sources[0] === edge.targets[0];
-        if (points.length < 2 || isLoop) continue;
+        if (points.length < 2 || isLoop || lifted.has(edge.id)) continue;
         const label = edge.labels?.[0];
         whole.routes[edge.id] = {
           points: simplify(points),
@@ -252,22 +264,32 @@ class Work {
     return whole;
   }
 
-  /** Arrows between boxes of this unit's own graph; not those between regions, which would push these out of line. */
-  private arrowsOf(unit: SceneBox | null, blocks: ReadonlyMap<string, Block>): SceneArrow[] {
-    const shown = (id: string): boolean => {
-      const [, ...above] = this.chain(id);
-      const inside = unit === null || above.includes(unit.id);
-      return inside && !isHeaderPseudo(this.scene, id) && !above.some((outer) => blocks.has(outer));
+  /**
+   * Arrows of this unit's own graph. One that starts or ends inside a block starts or ends at the block here (`lifted`):
+   * ELK makes room for it and its label, the router draws it. Not those between regions, which would push these apart.
+   */
+  private arrowsOf(unit: SceneBox | null, blocks: ReadonlyMap<string, Block>): UnitArrow[] {
+    const standIn = (id: string): string | null => {
+      const chain = this.chain(id);
+      const end = unit === null ? chain.length : chain.indexOf(unit.id);
+      if (end <= 0 || isHeaderPseudo(this.scene, id)) return null;
+      const outer = chain.slice(0, end).findLast((inner) => blocks.has(inner));
+      return outer ?? id;
     };
-    return this.scene.arrows.filter((arrow) => {
-      if (!shown(arrow.source) || !shown(arrow.target)) return false;
-      const target = this.chain(arrow.target);
-      const common = this.chain(arrow.source).find((id) => target.includes(id));
-      return arrow.source === arrow.target || common === undefined || !this.scene.box.get(common)?.parallel;
+    return this.scene.arrows.flatMap((arrow): UnitArrow[] => {
+      const source = standIn(arrow.source);
+      const target = standIn(arrow.target);
+      if (source === null || target === null) return [];
+      const lifted = source !== arrow.source || target !== arrow.target;
+      if (lifted && (source === target || this.isInward({ source, target }))) return [];
+      const targets = this.chain(target);
+      const common = this.chain(source).find((id) => targets.includes(id));
+      const between = source !== target && common !== undefined && this.scene.box.get(common)?.parallel;
+      return between ? [] : [{ arrow, source, target, lifted }];
     });
   }
 
-  private isInward({ source, target }: SceneArrow): boolean {
+  private isInward({ source, target }: { source: string; target: string }): boolean {
     return source !== target && (this.chain(source).includes(target) || this.chain(target).includes(source));
   }
 
@@ -278,7 +300,7 @@ class Work {
   private graph(
     unit: SceneBox | null,
     blocks: ReadonlyMap<string, Block>,
-    arrows: SceneArrow[],
+    arrows: UnitArrow[],
     direction: Layout["direction"],
   ): ElkNode {
     const { scene, measure } = this;
@@ -327,12 +349,12 @@ class Work {
     };
   }
 
-  private edge(arrow: SceneArrow): ElkExtendedEdge {
+  private edge({ arrow, source, target }: UnitArrow): ElkExtendedEdge {
     const pill = arrow.label && pillSize(arrow.label, this.measure);
     return {
       id: arrow.id,
-      sources: [nodePrefix + arrow.source],
-      targets: [nodePrefix + arrow.target],
+      sources: [nodePrefix + source],
+      targets: [nodePrefix + target],
       labels: pill
         ? [
             {
@@ -352,12 +374,13 @@ class Work {
     const blocks = new Map<string, Block>();
     const arrows = this.arrowsOf(null, blocks);
     for (const suspect of arrows.slice(0, culpritTriesMax)) {
-      const rest = arrows.filter((arrow) => arrow !== suspect);
+      const rest = arrows.filter((item) => item !== suspect);
       const passed = await this.elk.layout(this.graph(null, blocks, rest, "right")).then(
         () => true,
         () => false,
       );
-      if (passed) return `Laying out failed at the transition ${suspect.transition}; states stand in a grid.`;
+      if (passed)
+        return `Laying out failed at the transition ${suspect.arrow.transition}; states stand in a grid.`;
     }
     const reason = error instanceof Error ? error.message : String(error);
     return `Laying out failed (${reason.slice(0, 120)}); states stand in a grid.`;

@@ -259,7 +259,7 @@ function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box
     if (leaf) solid.push(box);
     else {
       thin.push({ ...box, h: headHeight(item) });
-      if (!around.has(item.id)) thin.push(...borders(box));
+      thin.push(...borders(box));
     }
     if (around.has(item.id)) {
       const ownEnd = item.id === arrow.source || item.id === arrow.target;
