@@ -8,14 +8,11 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { PrismaPg } from "@prisma/adapter-pg";
 import { empty, join, raw, Sql, sqltag } from "@prisma/client/runtime/client";
-import pg from "pg";
 import { assert } from "@/lib/base/assert";
-import { PrismaClient as PostgresClient } from "../generated/postgresql/client";
-import { PrismaClient as SqliteClient } from "../generated/sqlite/client";
+import type { PrismaClient as SqliteClient } from "../generated/sqlite/client";
 import { asStoreError, isConcurrencyFailure } from "./store-error";
-import { insideTransaction, SqliteAdapterFactory } from "./sqlite-adapter";
+import { insideTransaction } from "./inside-transaction";
 
 export { migrations, type Migration } from "../generated/migrations";
 export { empty, join, raw, Sql, sqltag as sql };
@@ -57,8 +54,8 @@ const attemptsMax = 5;
 
 export async function connect(options: ConnectionOptions): Promise<DatabaseConnection> {
   const { provider, client, end } = options.url.startsWith("file:")
-    ? openSqlite(options.url)
-    : openPostgres(options);
+    ? await openSqlite(options.url)
+    : await openPostgres(options);
   try {
     await client.$connect();
   } catch (error) {
@@ -138,10 +135,14 @@ interface Opened {
   end: () => Promise<void>;
 }
 
-function openSqlite(url: string): Opened {
+// Each driver is loaded only by who uses it: together they would double a process's start.
+
+async function openSqlite(url: string): Promise<Opened> {
+  const { PrismaClient } = await import("../generated/sqlite/client");
+  const { SqliteAdapterFactory } = await import("./sqlite-adapter");
   const path = resolve(/* turbopackIgnore: true */ url.slice("file:".length));
   mkdirSync(dirname(path), { recursive: true });
-  const client = new SqliteClient({ adapter: new SqliteAdapterFactory({ path, busyTimeoutMs: 10_000 }) });
+  const client = new PrismaClient({ adapter: new SqliteAdapterFactory({ path, busyTimeoutMs: 10_000 }) });
   return { provider: "sqlite", client, end: () => Promise.resolve() };
 }
 
@@ -159,7 +160,10 @@ const serverTimeouts = {
   tcp_user_timeout: 15_000,
 };
 
-function openPostgres({ url, connections }: ConnectionOptions): Opened {
+async function openPostgres({ url, connections }: ConnectionOptions): Promise<Opened> {
+  const { PrismaClient } = await import("../generated/postgresql/client");
+  const { PrismaPg } = await import("@prisma/adapter-pg");
+  const { default: pg } = await import("pg");
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -173,7 +177,7 @@ function openPostgres({ url, connections }: ConnectionOptions): Opened {
   // A connection that breaks while idle is replaced by the pool; its error must not end the process.
   pool.on("error", () => undefined);
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
-  const client: unknown = new PostgresClient({ adapter });
+  const client: unknown = new PrismaClient({ adapter });
   return { provider: "postgresql", client: client as SqliteClient, end: () => pool.end() };
 }
 

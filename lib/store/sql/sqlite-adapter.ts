@@ -9,7 +9,6 @@
  *        Waiting for another process's write never blocks the event loop. Between BEGIN and COMMIT nothing is waited for.
  *        A write outside the transaction that its own caller has open would wait for itself: it is an assertion error.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import {
   ColumnTypeEnum,
   DriverAdapterError,
@@ -24,6 +23,7 @@ import {
 } from "@prisma/driver-adapter-utils";
 import Database from "better-sqlite3";
 import { assert, must } from "@/lib/base/assert";
+import { insideTransaction } from "./inside-transaction";
 
 export interface SqliteOptions {
   /** A file's path. */
@@ -31,9 +31,6 @@ export interface SqliteOptions {
   /** How long to wait for another process's writing transaction before giving up with `database-busy`. */
   busyTimeoutMs: number;
 }
-
-/** True while the code that runs was called from inside a writing transaction's function. */
-export const insideTransaction = new AsyncLocalStorage<true>();
 
 const adapterName = "lockstep-sqlite";
 /** 1-3 ms between tries, no back-off: one that waited long must not be the last to look. */
