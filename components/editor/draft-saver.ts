@@ -135,7 +135,7 @@ export class DraftSaver {
       const waiting = this.waiting();
       this.ports.keep(waiting === null ? null : { baseRevision: revision, draft: waiting });
       this.tell(waiting === null ? { kind: "saved", at: savedAt } : { kind: "saving" });
-      if (waiting !== null) void this.send();
+      if (waiting !== null) this.later(gatherMs);
     } catch (error) {
       this.sending = null;
       this.pending ??= draft;

@@ -4,7 +4,10 @@
  */
 import { CircleX, TriangleAlert } from "lucide-react";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
+import { mendOf } from "@/lib/editor/fix-problem";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
+import { useDocument, useEditor } from "./editor-store";
 
 export function ProblemBox({ problems, className }: { problems: readonly Diagnostic[]; className?: string }) {
   if (problems.length === 0) return null;
@@ -26,10 +29,34 @@ export function ProblemBox({ problems, className }: { problems: readonly Diagnos
               aria-hidden
               className={cn("mt-0.5 shrink-0", error ? "text-failed" : "text-exited")}
             />
-            <span className="min-w-0 break-words">{problem.message}</span>
+            <div className="min-w-0 flex-1 break-words">
+              {problem.message}
+              <MendButton problem={problem} className="mt-1.5" />
+            </div>
           </li>
         );
       })}
     </ul>
+  );
+}
+
+/** One click that mends the problem, where there is one. */
+export function MendButton({ problem, className }: { problem: Diagnostic; className?: string }) {
+  const { chart } = useDocument();
+  const run = useEditor((state) => state.run);
+  const mend = mendOf(chart, problem);
+  if (!mend) return null;
+  return (
+    <Button
+      size="sm"
+      data-testid="mend"
+      className={cn("flex", className)}
+      onClick={(event) => {
+        event.stopPropagation();
+        run(mend.command, { select: false });
+      }}
+    >
+      {mend.title}
+    </Button>
   );
 }

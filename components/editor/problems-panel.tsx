@@ -7,6 +7,7 @@ import { chartTree } from "@/lib/diagram/chart-tree";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { cn } from "@/components/ui/class-names";
 import { useEditor, useEditorStore } from "./editor-store";
+import { MendButton } from "./problem-box";
 import { fieldOf, transitionOf } from "./problem-marks";
 
 export function ProblemsPanel() {
@@ -42,13 +43,13 @@ export function ProblemsPanel() {
         }[problem.severity];
         const field = fieldOf(problem);
         return (
-          <li key={index}>
+          <li key={index} className="flex items-start hover:bg-surface-2">
             <button
               type="button"
               data-testid="problem"
               data-severity={problem.severity}
               data-code={problem.code}
-              className="flex w-full items-start gap-2 px-3.5 py-1 text-left text-body hover:bg-surface-2"
+              className="flex min-w-0 flex-1 items-start gap-2 px-3.5 py-1 text-left text-body"
               onClick={() => show(problem)}
             >
               <Icon size={14} aria-label={problem.severity} className={cn("mt-0.5 shrink-0", tone)} />
@@ -57,6 +58,7 @@ export function ProblemsPanel() {
                 {[problem.at.state || "chart", field].filter(Boolean).join(" · ")}
               </span>
             </button>
+            <MendButton problem={problem} className="my-px mr-2" />
           </li>
         );
       })}

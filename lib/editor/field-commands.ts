@@ -7,7 +7,7 @@ import type { EditOutcome, EditorDocument } from "./document";
 import { changeNode, withField } from "./transition-commands";
 
 export type StateField = "entry" | "exit" | "invoke" | "description" | "tags" | "output";
-export type ChartField = "context" | "guards" | "actions" | "delays" | "settings" | "schemas";
+export type ChartField = "context" | "guards" | "actions" | "delays" | "tasks" | "settings" | "schemas";
 
 /** undefined or an empty list removes the field. */
 export function setStateField<F extends StateField>(
