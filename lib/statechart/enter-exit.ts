@@ -139,7 +139,7 @@ function armTimers(run: Run, state: CompiledState): void {
   }
 }
 
-export const timerId = (state: CompiledState, key: string, generation: number): string =>
+const timerId = (state: CompiledState, key: string, generation: number): string =>
   `${state.name}#after/${key}@${generation}`;
 
 function reachFinal(run: Run, state: CompiledState): void {

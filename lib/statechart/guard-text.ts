@@ -1,7 +1,6 @@
 /**
  * A guard, value or action as one line of text, as traces, labels and messages show it.
  */
-import type { Json } from "@/lib/base/json";
 import type { Action, Delay, Guard, Text, Value } from "./document";
 
 export function guardText(guard: Guard): string {
@@ -22,7 +21,7 @@ const part = (guard: Guard): string => {
 };
 
 /** A CEL text as it is; other JSON compact. */
-export function valueText(value: Value): string {
+function valueText(value: Value): string {
   return typeof value === "string" ? value : shorten(JSON.stringify(value));
 }
 
@@ -59,5 +58,3 @@ function delayText(delay: Delay | undefined): string {
 }
 
 const shorten = (text: string): string => (text.length > 120 ? `${text.slice(0, 119)}…` : text);
-
-export const jsonText = (value: Json): string => shorten(JSON.stringify(value));

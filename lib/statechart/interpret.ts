@@ -29,7 +29,6 @@ export function comeToRest(run: Run): void {
     startInvocations(run);
     if (run.queue.length === 0) break;
   }
-  run.current = null;
   if (run.completed) end(run);
 }
 

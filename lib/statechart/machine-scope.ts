@@ -79,7 +79,7 @@ function scxmlEvent(event: MachineEvent): JsonObject {
   };
 }
 
-export const scxmlProcessor = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor";
+const scxmlProcessor = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor";
 
 function ioProcessors(sessionId: string): JsonObject {
   const location = `#_scxml_${sessionId}`;

@@ -11,7 +11,7 @@ import { isDuration } from "./cel/library-types";
 import { celTypeName, toCel } from "./cel/view";
 import { contextReferences } from "./cel/references";
 import { delayMaxMs, parseDelay } from "./delay";
-import type { Action, Actions, Chart, Delay, Guard, Invoke, Text, Value } from "./document";
+import type { Action, Actions, Chart, Delay, Guard, Text, Value } from "./document";
 import type {
   ActionBlock,
   ActionProgram,
@@ -389,15 +389,11 @@ function noting(execution: Execution, text: () => string, run: (execution: Execu
   execution.note(text);
 }
 
-export const own = <T>(record: Record<string, T> | undefined, key: string): T | undefined =>
+const own = <T>(record: Record<string, T> | undefined, key: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 
-export const isPlaceholder = (value: unknown): value is { placeholder: string; text?: string } =>
+const isPlaceholder = (value: unknown): value is { placeholder: string; text?: string } =>
   isJsonObject(value) && typeof value.placeholder === "string";
-
-/** The invocation's source, or the placeholder's name. */
-export const sourceOf = (invoke: Invoke): string =>
-  typeof invoke.src === "string" ? invoke.src : invoke.src.placeholder;
 
 function checkedDelay(ms: number, text: string): number {
   if (ms >= 0 && ms <= delayMaxMs) return Math.round(ms);

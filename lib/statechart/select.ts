@@ -32,7 +32,7 @@ export function selectEventless(run: Run): Selection {
 }
 
 /** Whether `descriptor` matches `type`: exact, `a.*` (also `a` itself), `*`. */
-export function matchesDescriptor(descriptor: string, type: string): boolean {
+function matchesDescriptor(descriptor: string, type: string): boolean {
   if (descriptor === type || descriptor === "*") return true;
   if (!descriptor.endsWith(".*")) return false;
   const prefix = descriptor.slice(0, -2);
@@ -241,7 +241,7 @@ class Selector implements Selection {
 }
 
 /** Handlers for `type` from `leaf` up to the root, in the order they are tried. */
-export function candidatesFor(leaf: CompiledState, type: string): CompiledTransition[] {
+function candidatesFor(leaf: CompiledState, type: string): CompiledTransition[] {
   const found: CompiledTransition[] = [];
   for (let at: CompiledState | null = leaf; at !== null; at = at.parent) {
     for (const transition of at.handlers) if (mayMatch(transition, type)) found.push(transition);

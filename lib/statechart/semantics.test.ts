@@ -983,6 +983,16 @@ describe("traces", () => {
     });
     expect([play.last.exited, play.last.entered]).toEqual([["cart"], ["paid"]]);
   });
+  test("exit actions at the end belong to the microstep that ended it", () => {
+    const play = new Play({
+      initial: "a",
+      exit: { log: "'bye'" },
+      states: { a: { on: { end: "z" } }, z: { type: "final" } },
+    });
+    const [only, ...others] = play.send("end").last.microsteps;
+    expect(others).toEqual([]);
+    expect(only?.actions).toEqual([{ state: "", block: "exit", text: "log 'bye'" }]);
+  });
 });
 
 describe("size", () => {

@@ -27,7 +27,7 @@ export type Part =
   | { kind: "send-target"; text: string }
   | { kind: "placeholder"; name: string; of: "guard" | "action" | "delay" | "value" | "invocation" };
 
-export type Visit = (part: Part, at: { state: string; field: string }) => void;
+type Visit = (part: Part, at: { state: string; field: string }) => void;
 
 export function walkDocument(machine: Machine, visit: Visit): void {
   for (const state of machine.ordered) new Walker(machine.chart, state.name, visit).state(state.node);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import type * as xstate from "xstate";
 import type { AnyStateMachine } from "xstate";
 import { assert } from "@/lib/base/assert";
 import type { RandomAction, RandomGuard, RandomState, RandomTransition } from "./random-chart";
@@ -18,7 +19,7 @@ interface Data {
 }
 type Fn = { context: Data; event: { type: string; n?: number; output?: number } };
 
-export type XState = typeof import("xstate");
+export type XState = typeof xstate;
 
 /**
  * XState with one line changed: it keeps its active states in the order in which they were entered, and asks the regions of
@@ -130,7 +131,7 @@ class Writer {
   }
 
   private action(one: RandomAction): unknown {
-    const set = (change: (args: Fn) => Partial<Data>): unknown => this.xstate.assign(change as never);
+    const set = (change: (args: Fn) => Partial<Data>): unknown => this.xstate.assign(change);
     switch (one.kind) {
       case "add":
         return set(({ context }) => ({ [one.variable]: context[one.variable] + one.value }));
@@ -143,7 +144,7 @@ class Writer {
       case "take-output":
         return set(({ context, event }) => ({ x: event.output ?? context.x }));
       case "raise":
-        return this.xstate.raise({ type: one.type } as never);
+        return this.xstate.raise({ type: one.type });
       case "burn":
         return set(({ context }) => ({ fuel: context.fuel - 1 }));
       case "refuel":

@@ -4,7 +4,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { prepare, type CelNode } from "./prepare";
 
-export type CheckedExpression =
+type CheckedExpression =
   | { ok: true; type: string }
   /** `at`: character, from 1. */
   | { ok: false; syntax: boolean; code: string; message: string; at: number | null };

@@ -24,7 +24,7 @@ export interface Scope {
   isIn(name: string): boolean;
 }
 
-export const variableNames = [
+const variableNames = [
   "context",
   "event",
   "input",

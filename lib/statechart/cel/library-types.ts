@@ -3,12 +3,12 @@
  */
 import { evaluate } from "@marcbachmann/cel-js";
 
-export interface CelDuration {
+interface CelDuration {
   readonly seconds: bigint;
   readonly nanos: number;
   getMilliseconds(): bigint;
 }
-export interface CelUint {
+interface CelUint {
   valueOf(): bigint;
 }
 

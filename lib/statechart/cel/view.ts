@@ -127,15 +127,15 @@ class JsonMap extends Map<string, CelValue> {
     return Object.keys(this.json).length;
   }
   override keys(): MapIterator<string> {
-    return Object.keys(this.json)[Symbol.iterator]() as MapIterator<string>;
+    return Object.keys(this.json)[Symbol.iterator]();
   }
   override values(): MapIterator<CelValue> {
-    return Object.values(this.json).map(toCel)[Symbol.iterator]() as MapIterator<CelValue>;
+    return Object.values(this.json).map(toCel)[Symbol.iterator]();
   }
   override entries(): MapIterator<[string, CelValue]> {
     return Object.entries(this.json)
       .map(([key, item]): [string, CelValue] => [key, toCel(item)])
-      [Symbol.iterator]() as MapIterator<[string, CelValue]>;
+      [Symbol.iterator]();
   }
   override [Symbol.iterator](): MapIterator<[string, CelValue]> {
     return this.entries();
