@@ -59,4 +59,12 @@ export class LockstepError extends Error {
     this.retry = init.retry ?? "never";
     this.details = init.details ?? {};
   }
+
+  /**
+   * By what it is, not by which copy of this module made it: Next loads instrumentation (where the runtime lives) and
+   * route handlers as separate module instances, and a refusal crosses from one to the other.
+   */
+  static [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "LockstepError" && "code" in value && "retry" in value;
+  }
 }
