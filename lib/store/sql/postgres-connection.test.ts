@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { freshDatabase, tamper, type TestDatabase } from "@/lib/testing/database";
+import { connect, raw, sql, type DatabaseConnection } from "./connection";
+
+let database: TestDatabase;
+let connection: DatabaseConnection;
+beforeEach(async () => {
+  database = await freshDatabase("postgresql");
+  connection = await connect({ url: database.url, connections: 3 });
+  await connection.execute(raw(`CREATE TABLE t (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`));
+  await connection.execute(raw(`INSERT INTO t VALUES (1, 0), (2, 0)`));
+});
+afterEach(async () => {
+  await connection.close();
+  await database.drop();
+});
+const values = () => connection.query(sql`SELECT n FROM t ORDER BY id`);
+
+test("every connection has the bounds that cut a stuck process off", async () => {
+  const names = [
+    "idle_in_transaction_session_timeout",
+    "lock_timeout",
+    "statement_timeout",
+    "tcp_user_timeout",
+  ];
+  const settings = await connection.query<{ name: string; setting: string }>(
+    sql`SELECT name, setting FROM pg_settings WHERE name IN (${raw(names.map((name) => `'${name}'`).join(","))}) ORDER BY name`,
+  );
+  expect(settings.map(({ name, setting }) => [name, Number(setting)])).toEqual([
+    ["idle_in_transaction_session_timeout", 5_000],
+    ["lock_timeout", 5_000],
+    ["statement_timeout", 30_000],
+    ["tcp_user_timeout", 15_000],
+  ]);
+});
+
+test("two transactions that block each other are both run in the end", async () => {
+  let meeting = 0;
+  const cross = (first: number, second: number) =>
+    connection.transaction(async (handle) => {
+      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${first}`);
+      meeting += 1;
+      // Only the first attempts meet: the one run again finds the other gone.
+      for (let waits = 0; meeting < 2 && waits < 200; waits += 1)
+        await new Promise((done) => setTimeout(done, 5));
+      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${second}`);
+    });
+  await Promise.all([cross(1, 2), cross(2, 1)]);
+  expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
+  expect(meeting).toBe(3);
+});
+
+test("I9: a database that takes no writes is a clear error and leaves no half step", async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  await tamper(database.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await connection.close();
+  connection = await connect({ url: database.url, connections: 3 });
+  await expect(
+    connection.transaction((handle) => handle.execute(sql`UPDATE t SET n = 5`)),
+  ).rejects.toMatchObject({ code: "database-unavailable", retry: "later" });
+  expect(await values()).toEqual([{ n: 0 }, { n: 0 }]);
+});
+
+test("I9: a connection cut in the middle of a transaction leaves nothing, and the next one works", async () => {
+  const cut = connection.transaction(async (handle) => {
+    await handle.execute(sql`UPDATE t SET n = 5`);
+    const [row] = await handle.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
+    await tamper(database.url, `SELECT pg_terminate_backend(${row?.pid ?? 0})`);
+    await handle.execute(sql`UPDATE t SET n = 6`);
+  });
+  await expect(cut).rejects.toMatchObject({ code: "database-unavailable", retry: "later" });
+  expect(await values()).toEqual([{ n: 0 }, { n: 0 }]);
+});
+
+test("a server that isn't there is a clear error", async () => {
+  await expect(
+    connect({ url: "postgresql://lockstep:x@127.0.0.1:1/none", connections: 1 }).then((open) =>
+      open.query(sql`SELECT 1`),
+    ),
+  ).rejects.toMatchObject({ code: "database-unavailable", retry: "later" });
+});
