@@ -154,11 +154,13 @@ export function ForceReleaseDialog({
             onChoose={() => setWay("lapse")}
             testId="way-lapse"
           >
-            {left === null
-              ? "Its state holds it without a lease: it ends when the state is left."
-              : left <= 0
-                ? "Does nothing now. The lease has run out: whoever asks next gets it."
-                : `Does nothing now. Free in ${formatDuration(Math.floor(left / 1000) * 1000)} if the holder stops renewing.`}
+            {lock.status === "free"
+              ? "Does nothing. It is free already."
+              : left === null
+                ? "Its state holds it without a lease: it ends when the state is left."
+                : left <= 0
+                  ? "Does nothing now. The lease has run out: whoever asks next gets it."
+                  : `Does nothing now. Free in ${formatDuration(Math.floor(left / 1000) * 1000)} if the holder stops renewing.`}
           </Way>
           <Way
             name="Force now"

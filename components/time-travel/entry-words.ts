@@ -15,6 +15,7 @@ import {
 } from "lucide-react";
 import { shortStateName } from "@/components/instances/state-name";
 import type { LogEntry } from "@/lib/contract/instances";
+import type { ChartTree } from "@/lib/diagram/chart-tree";
 
 const reasons: Record<string, string> = {
   "guard-error": "a guard failed",
@@ -30,15 +31,20 @@ const reasons: Record<string, string> = {
 export const reasonWords = (reason: string | null): string =>
   reason ? (reasons[reason] ?? reason) : "ignored";
 
-/** The row's second line. */
-export function entryLine(entry: LogEntry): string {
+/** The row's second line. With the chart's tree it names every leaf entered, without it the innermost state. */
+export function entryLine(entry: LogEntry, tree: ChartTree | null): string {
   if (entry.outcome === "ignored") return reasonWords(entry.reason);
   if (entry.outcome === "failed") return entry.reason ?? "step failed, state unchanged";
   if (entry.outcome === "handled") return entry.kind === "control" ? `by ${entry.actor}` : "actions only";
   const from = innermost(entry.exited, "first");
-  const to = innermost(entry.entered, "last");
+  const to = leaves(entry.entered, tree) ?? innermost(entry.entered, "last");
   if (from && to) return `${from} → ${to}`;
   return to ?? (from ? `left ${from}` : "moved");
+}
+
+function leaves(names: readonly string[], tree: ChartTree | null): string | undefined {
+  const found = names.filter((name) => tree?.byName.get(name)?.children.length === 0);
+  return found.length > 0 ? found.map(shortStateName).join(" · ") : undefined;
 }
 
 /** Exit order is inner states first, entry order inner states last. */

@@ -11,6 +11,7 @@ import { cn } from "@/components/ui/class-names";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatClock } from "@/components/ui/time";
 import { useZone } from "@/components/ui/time-zone";
+import type { ChartTree } from "@/lib/diagram/chart-tree";
 import { entryLine, entryLook, type EntryTone } from "./entry-words";
 import { pageOf, useEntries } from "./use-history";
 
@@ -29,12 +30,15 @@ export function EventList({
   instanceId,
   total,
   cursor,
+  tree,
   onSelect,
 }: {
   instanceId: string;
   /** The newest seq. */
   total: number;
   cursor: number;
+  /** Of the version on screen, once known. */
+  tree: ChartTree | null;
   onSelect: (seq: number) => void;
 }) {
   const { zone } = useZone();
@@ -149,9 +153,9 @@ export function EventList({
                       </span>
                       <span
                         className="block truncate text-micro leading-[13px] text-text-3"
-                        title={entryLine(entry)}
+                        title={entryLine(entry, tree)}
                       >
-                        {entryLine(entry)}
+                        {entryLine(entry, tree)}
                       </span>
                     </span>
                   </>

@@ -13,6 +13,7 @@ import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useEffect, useMemo, useState } from "react";
 import { ChartCanvas } from "@/components/canvas/chart-canvas";
+import { Legend } from "@/components/canvas/legend";
 import { StatusChip } from "@/components/instances/status-chip";
 import { Banner } from "@/components/ui/banner";
 import { Button, IconButton } from "@/components/ui/button";
@@ -297,36 +298,46 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
       ) : null}
 
       <div className="flex min-h-0 flex-1">
-        <EventList instanceId={instance.id} total={total} cursor={cursor} onSelect={seek} />
-        <div className="relative min-w-0 flex-1 bg-canvas">
-          {versionError ? (
-            <div className="p-5">
-              <ErrorPanel
-                title={`Couldn’t read ${instance.chartId} v${instance.version}`}
-                error={versionError}
-                onRetry={retryVersion}
+        <EventList
+          instanceId={instance.id}
+          total={total}
+          cursor={cursor}
+          tree={version?.tree ?? null}
+          onSelect={seek}
+        />
+        <div className="flex min-w-0 flex-1 flex-col bg-canvas">
+          <div className="relative min-h-0 flex-1">
+            {versionError ? (
+              <div className="p-5">
+                <ErrorPanel
+                  title={`Couldn’t read ${instance.chartId} v${instance.version}`}
+                  error={versionError}
+                  onRetry={retryVersion}
+                />
+              </div>
+            ) : version ? (
+              <ChartCanvas
+                chart={version.chart}
+                layout={version.layout}
+                marks={marks ?? lastMarks ?? noMarks}
+                fitKey={`${instance.chartId} ${instance.version}`}
+                label={`${instance.chartId} after event ${cursor}: ${(shown?.configuration ?? []).join(", ")}`}
               />
-            </div>
-          ) : version ? (
-            <ChartCanvas
-              chart={version.chart}
-              layout={version.layout}
-              marks={marks ?? lastMarks ?? noMarks}
-              fitKey={`${instance.chartId} ${instance.version}`}
-              label={`${instance.chartId} after event ${cursor}: ${(shown?.configuration ?? []).join(", ")}`}
-              legend
-            />
-          ) : null}
-          {stateQuery.error ? (
-            <div className="absolute inset-x-3 top-3">
-              <ErrorPanel
-                title={`Couldn’t rebuild #${formatCount(cursor)}`}
-                error={stateQuery.error}
-                onRetry={() => void stateQuery.refetch()}
-                className="shadow-2"
-              />
-            </div>
-          ) : null}
+            ) : null}
+            {stateQuery.error ? (
+              <div className="absolute inset-x-3 top-3">
+                <ErrorPanel
+                  title={`Couldn’t rebuild #${formatCount(cursor)}`}
+                  error={stateQuery.error}
+                  onRetry={() => void stateQuery.refetch()}
+                  className="shadow-2"
+                />
+              </div>
+            ) : null}
+          </div>
+          <div className="flex h-8 shrink-0 items-center px-3.5 max-md:hidden">
+            <Legend />
+          </div>
         </div>
         <aside
           aria-label={`Event ${cursor}`}
@@ -421,6 +432,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           shownSeq={cursor}
           newestSeq={total}
           types={types}
+          status={instance.status}
           onClose={() => setDialog(null)}
           onShowNewest={backToLive}
           onSent={(result) => {

@@ -22,6 +22,8 @@ import { pageOf, pageSize, useEntries } from "./use-history";
 /** Density of the whole log is drawn up to this many entries; beyond, only around the cursor. */
 const overviewMax = 2_000;
 const windowSize = 120;
+/** A stretch shorter than this is labelled to the millisecond: whole seconds would repeat. */
+const briefMs = 20_000;
 const labelWidth = 84;
 const edge = 14;
 
@@ -54,8 +56,12 @@ export function Scrubber(props: ScrubberProps) {
   const left = labelWidth;
   const inner = Math.max(1, width - left - edge);
   const x = (index: number): number => left + (scale.at[index] ?? 1) * inner;
+  const brief = (view.at(-1)?.at ?? 0) - (view[0]?.at ?? 0) < briefMs;
   const cursorX = anchor >= 0 ? x(anchor) : null;
   const atCursor = view[anchor];
+  // A log that fits the detail needs no overview above it.
+  const overview = total > windowSize;
+  const lift = overview ? 0 : 30;
   const laneTop = 84;
   const marksTop = laneTop + Math.max(1, lanes.length) * 21;
   const height = marksTop + 34;
@@ -159,15 +165,23 @@ export function Scrubber(props: ScrubberProps) {
       </div>
       <div ref={box} className="w-full">
         {width > 0 ? (
-          <svg width={width} height={height} className="block select-none" aria-hidden>
-            <Overview
-              bySeq={bySeq}
-              total={total}
-              left={left}
-              inner={inner}
-              view={[view[0]?.seq ?? 1, view.at(-1)?.seq ?? 1]}
-              onSeek={onSeek}
-            />
+          <svg
+            width={width}
+            height={height - lift}
+            viewBox={`0 ${lift} ${width} ${height - lift}`}
+            className="block select-none"
+            aria-hidden
+          >
+            {overview ? (
+              <Overview
+                bySeq={bySeq}
+                total={total}
+                left={left}
+                inner={inner}
+                view={[view[0]?.seq ?? 1, view.at(-1)?.seq ?? 1]}
+                onSeek={onSeek}
+              />
+            ) : null}
             <g
               onPointerDown={seekAt}
               onPointerMove={(event) => (event.buttons & 1 ? seekAt(event) : undefined)}
@@ -227,7 +241,12 @@ export function Scrubber(props: ScrubberProps) {
                 const kind = scrubberMark(entry);
                 return kind ? <Mark key={entry.seq} kind={kind} x={x(index)} y={marksTop + 7} /> : null;
               })}
-              <Axis view={view} x={x} y={marksTop + 28} label={(at) => formatClock(at, zone, "coarse")} />
+              <Axis
+                view={view}
+                x={x}
+                y={marksTop + 28}
+                label={(at) => formatClock(at, zone, brief ? "ms" : "coarse")}
+              />
               {cursorX !== null && atCursor ? (
                 <g className="pointer-events-none">
                   <line
@@ -247,7 +266,7 @@ export function Scrubber(props: ScrubberProps) {
             </g>
           </svg>
         ) : (
-          <div style={{ height }} />
+          <div style={{ height: height - lift }} />
         )}
       </div>
       <label className="sr-only">
@@ -431,7 +450,7 @@ function Axis({
             key={index}
             x={x(index)}
             y={y}
-            textAnchor={index === 0 ? "start" : "middle"}
+            textAnchor={index === 0 ? "start" : index === view.length - 1 ? "end" : "middle"}
             className="fill-text-3 font-mono text-micro"
           >
             {label(entry.at)}

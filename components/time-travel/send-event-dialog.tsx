@@ -20,10 +20,11 @@ import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
-import type { SendResult } from "@/lib/contract/instances";
+import type { InstanceStatus, SendResult } from "@/lib/contract/instances";
 import type { EventTypes } from "./event-types";
 
 const suggestionsMax = 12;
+const endedStatuses: ReadonlySet<InstanceStatus> = new Set(["completed", "cancelled", "terminated"]);
 
 export interface SendEventDialogProps {
   instanceId: string;
@@ -31,13 +32,14 @@ export interface SendEventDialogProps {
   shownSeq: number;
   newestSeq: number;
   types: EventTypes;
+  status: InstanceStatus;
   onClose: () => void;
   onSent: (result: SendResult) => void;
   onShowNewest: () => void;
 }
 
 export function SendEventDialog(props: SendEventDialogProps) {
-  const { instanceId, shownSeq, newestSeq, types, onClose, onSent, onShowNewest } = props;
+  const { instanceId, shownSeq, newestSeq, types, status, onClose, onSent, onShowNewest } = props;
   const client = useClient();
   const queryClient = useQueryClient();
   const [type, setType] = useState("");
@@ -72,6 +74,14 @@ export function SendEventDialog(props: SendEventDialogProps) {
     send.error instanceof LockstepError && send.error.code === "sequence-conflict" ? send.error : null;
   const actual = typeof conflict?.details["actual"] === "number" ? conflict.details["actual"] : newestSeq;
   const anyway = argsOf(false);
+  const ended = endedStatuses.has(status);
+  const why = ended
+    ? `It has ended: ${status}`
+    : args
+      ? null
+      : parsed.ok
+        ? "Name the event first"
+        : "The payload isn’t JSON";
 
   return (
     <Dialog
@@ -97,17 +107,13 @@ export function SendEventDialog(props: SendEventDialogProps) {
               args ? curlOf("sendEvent", args, { baseUrl: window.location.origin, idempotencyKey }) : ""
             }
           />
-          {args ? null : (
-            <span className="text-hint text-text-2">
-              {parsed.ok ? "Name the event first" : "The payload isn’t JSON"}
-            </span>
-          )}
+          {why ? <span className="text-hint text-text-2">{why}</span> : null}
           <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="ink"
             type="submit"
             form="send-event"
-            disabled={!args || send.isPending}
+            disabled={why !== null || send.isPending}
             data-testid="send-event-submit"
           >
             <Send size={13} aria-hidden />
@@ -121,7 +127,7 @@ export function SendEventDialog(props: SendEventDialogProps) {
         className="grid gap-3.5"
         onSubmit={(event) => {
           event.preventDefault();
-          if (args && !send.isPending) send.mutate({ call: args, key: idempotencyKey });
+          if (args && why === null && !send.isPending) send.mutate({ call: args, key: idempotencyKey });
         }}
       >
         <div>
@@ -145,7 +151,7 @@ export function SendEventDialog(props: SendEventDialogProps) {
               <option key={name} value={name} />
             ))}
           </datalist>
-          {types.handled.length > 0 ? (
+          {types.handled.length > 0 && !ended ? (
             <div className="mt-2 flex flex-wrap items-center gap-1.5">
               <span className="text-hint text-text-3">Handled now</span>
               {types.handled.slice(0, suggestionsMax).map((name) => (
@@ -163,7 +169,9 @@ export function SendEventDialog(props: SendEventDialogProps) {
             </div>
           ) : (
             <p className="mt-2 text-hint text-text-3">
-              No active state names an event: any will be logged as ignored.
+              {ended
+                ? `It has ended (${status}) and takes no more events.`
+                : "No active state names an event: any will be logged as ignored."}
             </p>
           )}
         </div>

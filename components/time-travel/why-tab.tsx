@@ -115,7 +115,7 @@ function MicrostepSection({
       {groups.size === 0 && microstep.event ? (
         <p className="flex items-center gap-2 text-text-2">
           <CircleSlash size={13} aria-hidden />
-          No active state handles <span className="font-mono text-table">{microstep.event.type}</span>
+          No handler for <span className="font-mono text-table">{microstep.event.type}</span>
         </p>
       ) : null}
       <Moves microstep={microstep} />
@@ -291,7 +291,7 @@ const ignoredShort: Record<string, string> = {
   "guard-error": "a guard couldn’t be evaluated",
   "guards-false": "every guard said no",
   forbidden: "the event is forbidden here",
-  "no-handler": "no active state handles it",
+  "no-handler": "no handler",
   "nothing-due": "nothing was due",
   "stale-generation": "it belongs to an earlier entry of its state",
   final: "the instance had ended",
@@ -305,7 +305,7 @@ function ignoredBecause(entry: LogEntryDetail): string {
     case "guard-error":
       return `A guard on ${type} failed to evaluate; that counts as false, and no later candidate was true.`;
     case "no-handler":
-      return `None of the active states, nor any state around them, has a transition on ${type}.`;
+      return `No handler: none of the active states, nor any state around them, has a transition on ${type}.`;
     case "forbidden":
       return `The active state forbids ${type} ({} in the chart), so the states around it weren’t asked.`;
     case "nothing-due":
