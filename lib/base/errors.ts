@@ -46,7 +46,17 @@ export interface ErrorInit {
   cause?: unknown;
 }
 
+const brand = Symbol.for("lockstep.error");
+
 export class LockstepError extends Error {
+  /**
+   * By brand, not by class: Next gives instrumentation and route handlers module instances of their own, so one process
+   * holds several copies of this class, and an error of the runtime must be known to every one of them.
+   */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && brand in value;
+  }
+  readonly [brand] = true;
   override name = "LockstepError";
   readonly retry: "never" | "later";
   readonly details: JsonObject;
@@ -64,7 +74,7 @@ export class LockstepError extends Error {
    * By what it is, not by which copy of this module made it: Next loads instrumentation (where the runtime lives) and
    * route handlers as separate module instances, and a refusal crosses from one to the other.
    */
-  static [Symbol.hasInstance](value: unknown): boolean {
+  static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === "LockstepError" && "code" in value && "retry" in value;
   }
 }
