@@ -406,7 +406,7 @@ describe("the command itself", () => {
     [["convert", "a"], "IN and OUT"],
   ])("lockstep %j: exit 2 with a hint", async (args, message) => {
     const done = await lockstep(args);
-    expect(done.code).toBe(2);
+    expect(done).toMatchObject({ code: 2, out: "" });
     expect(done.err).toContain(message);
   });
 

@@ -2,7 +2,7 @@
  * `lockstep run FILE`: plays a chart in memory on a virtual clock and prints a line after the start, per input line, and
  * for --drain. With --json stdout holds only those lines; everything else goes to stderr.
  */
-import { createReadStream, readFileSync } from "node:fs";
+import { closeSync, createReadStream, openSync, readFileSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { Json } from "@/lib/base/json";
@@ -10,6 +10,7 @@ import { parseJson } from "@/lib/formats/parse-json";
 import { LockstepError } from "@/lib/base/errors";
 import { compile } from "@/lib/statechart/compile";
 import type { Machine } from "@/lib/statechart/machine";
+import type { Microstep } from "@/lib/statechart/trace";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { parseInputLine } from "./input-line";
 import { diagnosticLine } from "./print-diagnostics";
@@ -40,6 +41,8 @@ export async function run(args: string[]): Promise<ExitCode> {
   if (untilMs === null)
     throw new UsageError(`--until ${values.until} is no duration: use ms or "60s", "1h30m".`);
   const stubs = values.stubs === undefined ? undefined : readStubs(values.stubs);
+
+  if (values.events !== undefined && values.events !== "-") mustBeReadable(values.events);
 
   const loaded = loadMachine(file);
   if (loaded === null) return exit.chart;
@@ -82,6 +85,17 @@ async function play(
   }
 }
 
+/** Said before anything runs: a missing file must not look like a chart without events. */
+function mustBeReadable(path: string): void {
+  try {
+    closeSync(openSync(path, "r"));
+    if (statSync(path).isDirectory()) throw new UsageError(`${path} cannot be read: it is a directory.`);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
 /** Null, with the reasons on stderr, when the chart cannot be run. */
 function loadMachine(file: string): { machine: Machine; name: string | null } | null {
   const result = readChartFile(file);
@@ -121,10 +135,21 @@ function inWords(line: SessionLine): string {
   const shown = (value: Json): string => JSON.stringify(value);
   return [
     `#${seq} ${event ?? "·"}  ${outcome}${reason === undefined ? "" : ` (${reason})`} → ${status}: ${configuration.join(", ") || "nothing"}`,
+    ...(line.microsteps ?? []).map(stepInWords),
     `   context ${shown(context)}`,
     ...log.map(({ label, value }) => `   log ${label === undefined ? "" : `${label}: `}${shown(value)}`),
     ...emitted.map(({ type, data }) => `   emit ${type}${data === undefined ? "" : ` ${shown(data)}`}`),
     ...(output === undefined ? [] : [`   output ${shown(output)}`]),
     ...(error === undefined ? [] : [`   error ${error.code}: ${error.message}`]),
   ].join("\n");
+}
+
+function stepInWords({ event, taken, exited, entered, actions }: Microstep): string {
+  const parts = [
+    taken.length === 0 ? "nothing taken" : taken.join(", "),
+    ...(exited.length > 0 ? [`exit ${exited.join(", ")}`] : []),
+    ...(entered.length > 0 ? [`enter ${entered.filter((name) => name !== "").join(", ")}`] : []),
+    ...actions.map(({ text, error }) => `${text}${error === undefined ? "" : ` failed: ${error}`}`),
+  ];
+  return `   ${event === null ? "eventless" : event.type}: ${parts.join(" · ")}`;
 }
