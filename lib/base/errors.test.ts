@@ -1,12 +1,22 @@
 import { expect, test, vi } from "vitest";
 import { LockstepError } from "./errors";
 
-test("an error made by another instance of this module is still a LockstepError", async () => {
+test("a refusal made by another instance of this module is still one", async () => {
   vi.resetModules();
   const other = await import("./errors");
   expect(other.LockstepError).not.toBe(LockstepError);
-  const error: unknown = new other.LockstepError("stale-fence", "fence 1 of zone:Z-14 is no longer good");
+  const error: unknown = new other.LockstepError("not-found", "There is no chart x.", {
+    details: { id: "x" },
+  });
   expect(error instanceof LockstepError).toBe(true);
-  expect(new Error("plain") instanceof LockstepError).toBe(false);
-  expect(error instanceof Error).toBe(true);
+});
+
+test("other errors are none", () => {
+  expect(new Error("x") instanceof LockstepError).toBe(false);
+  expect(Object.assign(new Error("x"), { code: "ENOENT", retry: "never" }) instanceof LockstepError).toBe(
+    false,
+  );
+  expect(({ name: "LockstepError", code: "x", retry: "never" } as unknown) instanceof LockstepError).toBe(
+    false,
+  );
 });

@@ -46,17 +46,7 @@ export interface ErrorInit {
   cause?: unknown;
 }
 
-const brand = Symbol.for("lockstep.error");
-
 export class LockstepError extends Error {
-  /**
-   * By brand, not by class: Next gives instrumentation and route handlers module instances of their own, so one process
-   * holds several copies of this class, and an error of the runtime must be known to every one of them.
-   */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === "object" && value !== null && brand in value;
-  }
-  readonly [brand] = true;
   override name = "LockstepError";
   readonly retry: "never" | "later";
   readonly details: JsonObject;
