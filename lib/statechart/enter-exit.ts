@@ -20,16 +20,23 @@ export function exitSet(run: Run, transition: CompiledTransition): CompiledState
   return run.activeBelow(planOf(run, transition).domain);
 }
 
+/** The state below which everything is left and entered; null: the root itself too. */
+export const domainOf = (run: Run, transition: CompiledTransition): CompiledState | null =>
+  planOf(run, transition).domain;
+
 /** SCXML: microstep. Exit, transition content, entry. */
 export function takeTransitions(run: Run, transitions: readonly CompiledTransition[]): void {
   const [only] = transitions;
   if (only !== undefined && transitions.length === 1) return takeTransition(run, only);
   // Those that remain after conflict removal leave disjoint sets of states.
-  leave(run, transitions.flatMap((one) => exitSet(run, one)).sort(byOrder));
+  const leaving = transitions.flatMap((one) => exitSet(run, one));
+  leave(run, leaving.sort(byOrder));
   for (const transition of transitions) run.runBlock(transition.actions);
   // Asked again: what was just left may be what a history target now restores.
   const entries = transitions.flatMap((one) => (one.targets === null ? [] : [planOf(run, one).entry]));
-  if (entries.length > 0) enterStates(run, merge(entries));
+  // Disjoint too, each below its own domain: one after the other is document order.
+  entries.sort((a, b) => firstOrder(a) - firstOrder(b));
+  for (const entry of entries) enterStates(run, entry);
 }
 
 /** The usual case: one transition, whose states lie next to each other in the configuration. */
@@ -215,17 +222,7 @@ function isBetweenRegions(parallel: CompiledState, states: readonly CompiledStat
   );
 }
 
-function merge(plans: readonly EntryPlan[]): EntryPlan {
-  const states = new Set<CompiledState>();
-  const byDefault = new Set<CompiledState>();
-  const historyDefaults = new Map<CompiledState, readonly CompiledState[]>();
-  for (const plan of plans) {
-    for (const state of plan.states) states.add(state);
-    for (const state of plan.byDefault) byDefault.add(state);
-    for (const [parent, histories] of plan.historyDefaults) historyDefaults.set(parent, histories);
-  }
-  return { states: [...states].sort(byOrder), byDefault, historyDefaults };
-}
+const firstOrder = (plan: EntryPlan): number => plan.states[0]?.order ?? -1;
 
 class Planner {
   usedHistory = false;

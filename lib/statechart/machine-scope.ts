@@ -7,13 +7,20 @@ import type { Execution, ExecutionScope, MachineEvent } from "./execution";
 
 export class MachineScope implements ExecutionScope {
   params: unknown = undefined;
+  private contextSeen: JsonObject | null = null;
+  private contextView: CelValue = null;
   private seen: MachineEvent | null = null;
   private views: { event: JsonObject; scxml: JsonObject } | null = null;
 
   constructor(readonly execution: Execution) {}
 
   get context(): CelValue {
-    return toCel(this.execution.context);
+    const { context } = this.execution;
+    if (this.contextView === null || this.contextSeen !== context) {
+      this.contextSeen = context;
+      this.contextView = toCel(context);
+    }
+    return this.contextView;
   }
   get event(): CelValue {
     return toCel(this.eventViews()?.event ?? null);

@@ -6,8 +6,8 @@
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import type { MachineEvent } from "./execution";
 import { isDescendant, type CompiledState, type CompiledTransition } from "./machine";
-import { isLeaf, type Run } from "./run";
-import { exitSet } from "./enter-exit";
+import { byOrder, isLeaf, type Run } from "./run";
+import { domainOf, exitSet } from "./enter-exit";
 import type { Candidate, Verdict } from "./trace";
 import type { Json } from "@/lib/base/json";
 
@@ -209,6 +209,7 @@ class Selector implements Selection {
 
   /** SCXML: removeConflictingTransitions. The transition of a descendant pre-empts; else the first one. */
   private withoutConflicts(): this {
+    if (areApart(this.run, this.transitions)) return this;
     const kept = new Set<CompiledTransition>();
     /** Who leaves a state: kept transitions leave disjoint sets. */
     const leaving = new Map<CompiledState, CompiledTransition>();
@@ -238,6 +239,21 @@ class Selector implements Selection {
       if (candidate.selected && !ids.has(candidate.transition)) candidate.selected = false;
     }
   }
+}
+
+/** Whether no two of them can leave the same state: the usual case when several regions answer. */
+function areApart(run: Run, transitions: readonly CompiledTransition[]): boolean {
+  const domains: CompiledState[] = [];
+  for (const one of transitions) {
+    if (one.targets === null) continue;
+    const domain = domainOf(run, one);
+    if (domain === null) return false;
+    domains.push(domain);
+  }
+  domains.sort(byOrder);
+  return domains.every(
+    (domain, index) => index === 0 || (domains[index - 1] as CompiledState).last < domain.order,
+  );
 }
 
 /** Handlers for `type` from `leaf` up to the root, in the order they are tried. */

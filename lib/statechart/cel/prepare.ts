@@ -16,7 +16,7 @@ import { charge, chargeSize, textMax } from "./budget";
 import { EvaluationFailure } from "./evaluation-failure";
 import { isDuration, isUint } from "./library-types";
 import { timestamp, timestampField } from "./time";
-import { celTypeName, toCel, toJson, type CelValue } from "./view";
+import { celTypeName, JsonMap, toCel, toJson, type CelValue } from "./view";
 
 export type ReadRecorder = (path: string, value: Json) => void;
 
@@ -273,6 +273,7 @@ export function equal(a: CelValue, b: CelValue): boolean {
   if (a instanceof Uint8Array) {
     return b instanceof Uint8Array && a.length === b.length && a.every((byte, index) => byte === b[index]);
   }
+  if (a instanceof JsonMap && b instanceof JsonMap && a.json === b.json) return true;
   const [left, right] = [asMap(a), asMap(b)];
   if (left === null || right === null || left.size !== right.size) return false;
   charge(left.size);

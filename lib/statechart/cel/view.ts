@@ -5,7 +5,7 @@
  * lazy Map, so that no key (`constructor`, `__proto__`) can be confused with a property of JavaScript.
  *
  * Holds: toJson(toCel(x)) is x itself for an object or list; what is not JSON (NaN, bytes, a duration, a larger int) is
- *        an EvaluationFailure, never a silent change. Views are cached by identity: JSON values are never mutated.
+ *        an EvaluationFailure, never a silent change. Lists' views are kept by identity: JSON values are never mutated.
  */
 import type { Json, JsonObject } from "@/lib/base/json";
 import { charge } from "./budget";
@@ -17,17 +17,20 @@ export type CelValue = unknown;
 // 100 levels: deeper data is a mistake or an attack, and recursion must stay within any browser's stack.
 const depthMax = 100;
 
-const viewOf = new WeakMap<object, CelValue>();
-const jsonOf = new WeakMap<object, Json>();
+// Lists are converted item by item, so they are kept; a map's view is one small object, cheaper to make than to find.
+const listViews = new WeakMap<readonly Json[], CelValue[]>();
+/** The JSON behind a list's view. */
+const source = Symbol("source");
 
 export function toCel(value: Json): CelValue {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (typeof value !== "object" || value === null) return value;
-  let view = viewOf.get(value);
+  if (!Array.isArray(value)) return new JsonMap(value);
+  let view = listViews.get(value);
   if (view === undefined) {
-    view = Array.isArray(value) ? value.map(toCel) : new JsonMap(value);
-    viewOf.set(value, view);
-    jsonOf.set(view as object, value);
+    view = value.map(toCel);
+    Object.defineProperty(view, source, { value });
+    listViews.set(value, view);
   }
   return view;
 }
@@ -58,11 +61,12 @@ export function toJson(value: CelValue, depth = 0): Json {
       throw new EvaluationFailure("not-json", `a value of type ${typeof value} is not JSON`);
   }
   if (value === null) return null;
-  const known = jsonOf.get(value);
-  if (known !== undefined) return known;
+  if (value instanceof JsonMap) return value.json;
   if (depth > depthMax)
     throw new EvaluationFailure("too-deep", `the value is nested deeper than ${depthMax} levels`);
   if (Array.isArray(value)) {
+    const known = (value as { [source]?: Json })[source];
+    if (known !== undefined) return known;
     charge(value.length);
     return value.map((item) => toJson(item, depth + 1));
   }
@@ -111,35 +115,36 @@ export function celTypeName(value: CelValue): string {
   }
 }
 
-/** A JSON object as a read-only Map whose items are converted when they are read. */
-class JsonMap extends Map<string, CelValue> {
-  constructor(private readonly json: JsonObject) {
-    super();
-  }
-  override get(key: string): CelValue {
+/**
+ * A JSON object as a read-only Map whose items are converted when they are read. It takes Map's place by its prototype
+ * chain and `constructor`, by which the evaluator tells kinds apart, without Map's table.
+ */
+export class JsonMap {
+  constructor(readonly json: JsonObject) {}
+  get(key: string): CelValue {
     const item = Object.hasOwn(this.json, key) ? this.json[key] : undefined;
     return item === undefined ? undefined : toCel(item);
   }
-  override has(key: string): boolean {
+  has(key: string): boolean {
     return Object.hasOwn(this.json, key) && this.json[key] !== undefined;
   }
-  override get size(): number {
+  get size(): number {
     return Object.keys(this.json).length;
   }
-  override keys(): MapIterator<string> {
+  keys(): IterableIterator<string> {
     return Object.keys(this.json)[Symbol.iterator]();
   }
-  override values(): MapIterator<CelValue> {
+  values(): IterableIterator<CelValue> {
     return Object.values(this.json).map(toCel)[Symbol.iterator]();
   }
-  override entries(): MapIterator<[string, CelValue]> {
+  entries(): IterableIterator<[string, CelValue]> {
     return Object.entries(this.json)
       .map(([key, item]): [string, CelValue] => [key, toCel(item)])
       [Symbol.iterator]();
   }
-  override [Symbol.iterator](): MapIterator<[string, CelValue]> {
+  [Symbol.iterator](): IterableIterator<[string, CelValue]> {
     return this.entries();
   }
 }
-// The evaluator tells kinds apart by `constructor`; a JsonMap has to pass as what it is, a Map.
+Object.setPrototypeOf(JsonMap.prototype, Map.prototype);
 Object.defineProperty(JsonMap.prototype, "constructor", { value: Map });
