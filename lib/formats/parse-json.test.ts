@@ -18,7 +18,7 @@ test("valid JSON reads as JSON.parse reads it", () => {
   );
 });
 
-test("a text is refused exactly when JSON.parse refuses it (duplicate keys aside)", () => {
+test("a text is refused exactly when JSON.parse refuses it (duplicate keys and endless numbers aside)", () => {
   const snippets = fc.constantFrom(
     ...'{ } [ ] , : " \\ 0 -1 1.5 1e3 01 .5 true false null tru a " \\u00e9 \\x \n \t'.split(" "),
     '"a"',
@@ -34,7 +34,7 @@ test("a text is refused exactly when JSON.parse refuses it (duplicate keys aside
         valid = false;
       }
       const parsed = parseJson(text);
-      if (!parsed.ok && /stands twice/.test(parsed.message)) return;
+      if (!parsed.ok && /stands twice|too large for a number/.test(parsed.message)) return;
       expect({ text, ok: parsed.ok }).toEqual({ text, ok: valid });
     }),
     { numRuns: 2_000 },
