@@ -16,13 +16,13 @@ import {
   ReactFlowProvider,
   useReactFlow,
 } from "@xyflow/react";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { Layout } from "@/lib/diagram/layout";
 import { noMarks, type Marks } from "@/lib/diagram/marks";
 import type { Chart } from "@/lib/statechart/document";
 import { CanvasControls, fitOptions } from "./canvas-controls";
 import { CanvasExtrasProvider } from "./canvas-extras";
-import { flowEdges, flowNodes, keepSame, type ArrowFlowEdge, type StateFlowNode } from "./flow-elements";
+import { flowEdges, flowNodes, Unchanged, type ArrowFlowEdge, type StateFlowNode } from "./flow-elements";
 import { Legend } from "./legend";
 import { StateNode } from "./state-node";
 import { TransitionEdge } from "./transition-edge";
@@ -78,17 +78,18 @@ function Drawing({
 }: ChartCanvasProps) {
   const { placed, failure } = usePlaced(chart, layout, onLayout, rootTitle);
   const selected = useMemo(() => new Set(selection === null ? [] : [selection]), [selection]);
-  const before = useRef<{ nodes: StateFlowNode[]; edges: ArrowFlowEdge[] }>({ nodes: [], edges: [] });
+  const [unchanged] = useState(() => ({
+    nodes: new Unchanged<StateFlowNode>(),
+    edges: new Unchanged<ArrowFlowEdge>(),
+  }));
   const flow = useMemo(() => {
     if (!placed) return null;
     const options = { marks, selection: selected };
-    const next = {
-      nodes: keepSame(before.current.nodes, flowNodes(placed.scene, placed.layout, options)),
-      edges: keepSame(before.current.edges, flowEdges(placed.scene, placed.layout, options)),
+    return {
+      nodes: unchanged.nodes.keep(flowNodes(placed.scene, placed.layout, options)),
+      edges: unchanged.edges.keep(flowEdges(placed.scene, placed.layout, options)),
     };
-    before.current = next;
-    return next;
-  }, [placed, marks, selected]);
+  }, [placed, marks, selected, unchanged]);
   const extras = useMemo(
     () => ({ onPill: (id: string) => onSelect?.({ kind: "transition", id }) }),
     [onSelect],

@@ -75,13 +75,18 @@ export function flowNodes(scene: Scene, layout: Layout, options: FlowOptions): S
   });
 }
 
-/** Keeps the objects of `before` that would come out the same, so that React Flow re-renders only what changed. */
-export function keepSame<T extends { id: string }>(before: readonly T[], after: T[]): T[] {
-  const known = new Map(before.map((item) => [item.id, item]));
-  return after.map((item) => {
-    const old = known.get(item.id);
-    return old && same(old, item, 3) ? old : item;
-  });
+/** Hands out the objects it gave before where they would come out the same: React Flow re-renders only what changed. */
+export class Unchanged<T extends { id: string }> {
+  private known = new Map<string, T>();
+
+  keep(after: T[]): T[] {
+    const kept = after.map((item) => {
+      const old = this.known.get(item.id);
+      return old && same(old, item, 3) ? old : item;
+    });
+    this.known = new Map(kept.map((item) => [item.id, item]));
+    return kept;
+  }
 }
 
 function same(a: unknown, b: unknown, depth: number): boolean {

@@ -5,7 +5,7 @@
  * Holds: a change from outside replaces the text only when it differs; the field is named for a screen reader.
  */
 import { json } from "@codemirror/lang-json";
-import { EditorView, keymap, placeholder } from "@codemirror/view";
+import { EditorView, placeholder } from "@codemirror/view";
 import CodeMirror, { type ReactCodeMirrorRef } from "@uiw/react-codemirror";
 import { useEffect, useMemo, useRef } from "react";
 import { cn } from "@/components/ui/class-names";
@@ -33,10 +33,6 @@ export interface CodeFieldProps {
 export function CodeField(props: CodeFieldProps) {
   const { value, onChange, language, label, invalid = false, lineNumbers = true, focusCount = 0 } = props;
   const field = useRef<ReactCodeMirrorRef>(null);
-  const submit = useRef(props.onSubmit);
-  useEffect(() => {
-    submit.current = props.onSubmit;
-  });
   const extensions = useMemo(
     () => [
       language === "cel" ? celLanguage : json(),
@@ -44,15 +40,6 @@ export function CodeField(props: CodeFieldProps) {
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": label }),
       ...(props.placeholder ? [placeholder(props.placeholder)] : []),
-      keymap.of([
-        {
-          key: "Mod-Enter",
-          run: () => {
-            submit.current?.();
-            return submit.current !== undefined;
-          },
-        },
-      ]),
     ],
     [language, label, props.placeholder],
   );
@@ -62,6 +49,12 @@ export function CodeField(props: CodeFieldProps) {
   return (
     <div
       data-testid={props.testId}
+      onKeyDownCapture={(event) => {
+        if (!props.onSubmit || event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        props.onSubmit();
+      }}
       className={cn(
         !props.bare &&
           "overflow-hidden rounded-control border bg-surface transition-colors duration-90 focus-within:border-accent",

@@ -32,7 +32,7 @@ import { edgeTypes, nodeTypes, useFit } from "@/components/canvas/chart-canvas";
 import {
   flowEdges,
   flowNodes,
-  keepSame,
+  Unchanged,
   type ArrowFlowEdge,
   type StateFlowNode,
 } from "@/components/canvas/flow-elements";
@@ -102,17 +102,18 @@ export function EditorCanvas() {
   const marks = useMemo<Marks>(() => problemMarks(problems, scene), [problems, scene]);
   const selected = useMemo(() => new Set(selection), [selection]);
 
-  const before = useRef<{ nodes: StateFlowNode[]; edges: ArrowFlowEdge[] }>({ nodes: [], edges: [] });
+  const [unchanged] = useState(() => ({
+    nodes: new Unchanged<StateFlowNode>(),
+    edges: new Unchanged<ArrowFlowEdge>(),
+  }));
   const flow = useMemo(() => {
     const highlighted = drag?.into ?? connection?.over ?? null;
     const options = { marks, selection: selected, highlighted, draggable: tool === "select" };
-    const next = {
-      nodes: keepSame(before.current.nodes, flowNodes(scene, shown, options)),
-      edges: keepSame(before.current.edges, flowEdges(scene, shown, options)),
+    return {
+      nodes: unchanged.nodes.keep(flowNodes(scene, shown, options)),
+      edges: unchanged.edges.keep(flowEdges(scene, shown, options)),
     };
-    before.current = next;
-    return next;
-  }, [scene, shown, marks, selected, drag?.into, connection?.over, tool]);
+  }, [scene, shown, marks, selected, drag?.into, connection?.over, tool, unchanged]);
   useFit(true, String(fitCount));
   useReveal(layout);
 

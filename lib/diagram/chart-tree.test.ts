@@ -33,16 +33,16 @@ const { state } = fc.letrec<{ state: StateNode }>((tie) => ({
         key,
         fc.oneof({ depthSize: "small", maxDepth: 3 }, fc.constant({}), tie("state")),
         { maxKeys: 3 },
-      ) as fc.Arbitrary<Record<string, StateNode>>,
+      ),
       on: fc.dictionary(
         fc.constantFrom("e", "f"),
         fc.oneof(target, fc.array(fc.record({ target, guard: fc.constant("x") }), { maxLength: 2 })),
-      ) as fc.Arbitrary<NonNullable<StateNode["on"]>>,
+      ),
       after: fc.dictionary(fc.constantFrom("5s", "100"), target),
       always: target,
     },
     { requiredKeys: [] },
-  ) as fc.Arbitrary<StateNode>,
+  ),
 }));
 
 test("names, order, transition addresses and targets are the engine's, for any chart whose names differ", () => {

@@ -37,21 +37,17 @@ describe("reading a label", () => {
   });
 
   test("a text that can't be read says what to do", () => {
+    const problem = (text: string): string => {
+      const parsed = parseLabel(text, invokes);
+      return "problem" in parsed ? parsed.problem.message : "none";
+    };
     expect(parseLabel("go [a > 1", invokes)).toEqual({
       problem: { message: "the guard's bracket is not closed: add ]", at: 3 },
     });
-    expect(parseLabel("done(none)", invokes)).toMatchObject({
-      problem: { message: expect.stringContaining("no invocation none") },
-    });
-    expect(parseLabel("two words", invokes)).toMatchObject({
-      problem: { message: expect.stringContaining("quotes") },
-    });
-    expect(parseLabel("  ", invokes)).toMatchObject({
-      problem: { message: expect.stringContaining("name an event") },
-    });
-    expect(parseLabel("go [x] nonsense", invokes)).toMatchObject({
-      problem: { message: expect.stringContaining("/") },
-    });
+    expect(problem("done(none)")).toContain("no invocation none");
+    expect(problem("two words")).toContain("quotes");
+    expect(problem("  ")).toContain("name an event");
+    expect(problem("go [x] nonsense")).toContain("/");
   });
 
   test("an action with commas inside brackets is one action", () => {

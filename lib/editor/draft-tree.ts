@@ -227,7 +227,7 @@ class ReferenceWriter {
     for (const field of fields) {
       if (next[field] !== undefined) next[field] = this.inJson(next[field] as Json);
     }
-    return next as StateNode;
+    return next;
   }
 
   private inJson(value: Json): Json {
