@@ -95,7 +95,7 @@ test("import, edit, publish, run, rewind, ask why, free a lock", async ({ page, 
     );
     await page.getByTestId("tab-why").click();
     await expect(page.getByTestId("why-ignored")).toBeVisible();
-    await expect(page.getByTestId("why")).toContainText("no active state handles it");
+    await expect(page.getByTestId("why")).toContainText("none of the active states");
     await page.keyboard.press("Escape");
     await expect(page.getByTestId("past-banner")).toBeHidden();
   });
