@@ -9,7 +9,7 @@ import type { Marks, StateMark, TransitionMark } from "@/lib/diagram/marks";
 import { headHeight } from "@/lib/diagram/box-size";
 import { type Scene, type SceneArrow, type SceneBox } from "@/lib/diagram/scene";
 
-export interface StateData extends Record<string, unknown> {
+interface StateData extends Record<string, unknown> {
   box: SceneBox;
   mark: StateMark;
   selected: boolean;
@@ -19,7 +19,7 @@ export interface StateData extends Record<string, unknown> {
   divider: "top" | "left" | null;
   head: number;
 }
-export interface ArrowData extends Record<string, unknown> {
+interface ArrowData extends Record<string, unknown> {
   arrow: SceneArrow;
   points: Point[];
   label: Box | null;
@@ -129,7 +129,7 @@ function dividerOf(scene: Scene, layout: Layout, box: SceneBox): "top" | "left" 
 }
 
 /** What a screen reader says: "state Idle, active". */
-export function stateLabel(box: SceneBox, mark: StateMark): string {
+function stateLabel(box: SceneBox, mark: StateMark): string {
   if (box.kind === "initial") return "initial state";
   const kinds: Partial<Record<SceneBox["kind"], string>> = {
     parallel: "parallel state",

@@ -124,7 +124,7 @@ export function ActionsField({
   );
 }
 
-export function ActionLine({ action }: { action: Action }) {
+function ActionLine({ action }: { action: Action }) {
   const { word, rest } = actionWords(action);
   return (
     <span className="min-w-0 flex-1 truncate">

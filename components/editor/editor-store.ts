@@ -48,7 +48,7 @@ export interface EditorState {
   refusal: string | null;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Names a field: its keystrokes are one step. */
   typing?: string;
   /** Select what the command made; default true. */
@@ -161,13 +161,6 @@ export function createEditorStore(options: StoreOptions): EditorStore {
 /** Is the element still in the drawing? */
 function exists({ layout }: EditorDocument, id: string): boolean {
   return layout.states[id] !== undefined || layout.routes[id] !== undefined;
-}
-
-/** Puts a layout in without making it an undo step: for elements laid out when the chart was opened. */
-export function amendLayout(store: EditorStore, layout: EditorDocument["layout"]): void {
-  const { history } = store.getState();
-  const { document, selection } = history.present;
-  store.setState({ history: amend(history, { document: { ...document, layout }, selection }) });
 }
 
 const Store = createContext<EditorStore | null>(null);

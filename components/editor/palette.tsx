@@ -60,7 +60,7 @@ export function Palette() {
 }
 
 /** Into the selected container, beside the selected leaf, else into the chart. */
-export function addToSelected(store: EditorStore, kind: StateKind): void {
+function addToSelected(store: EditorStore, kind: StateKind): void {
   const { history, selection, run, set, reveal } = store.getState();
   const tree = chartTree(history.present.document.chart);
   const chosen = tree.byName.get(selection[0] ?? "");

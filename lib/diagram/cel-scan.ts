@@ -4,7 +4,7 @@
  *
  * Holds: the tokens' texts joined are the input; an unclosed string runs to the end and is marked `open`.
  */
-export type CelTokenKind = "string" | "number" | "name" | "operator" | "space" | "comment";
+type CelTokenKind = "string" | "number" | "name" | "operator" | "space" | "comment";
 export interface CelToken {
   kind: CelTokenKind;
   text: string;

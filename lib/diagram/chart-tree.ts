@@ -80,14 +80,14 @@ export function chartTree(chart: Chart): ChartTree {
   return tree;
 }
 
-export function kindOf(node: StateNode): StateType {
+function kindOf(node: StateNode): StateType {
   if (node.type === "history" || (node.type === undefined && node.history !== undefined)) return "history";
   if (node.type === "final" || node.type === "parallel") return node.type;
   return node.states && Object.keys(node.states).length > 0 ? "compound" : "atomic";
 }
 
 /** Children in document order: `order` where given, else the key order. */
-export function inOrder(states: Record<string, StateNode> | undefined): [string, StateNode][] {
+function inOrder(states: Record<string, StateNode> | undefined): [string, StateNode][] {
   const entries = Object.entries(states ?? {}).filter(([, node]) => isNode(node));
   return entries
     .map((entry, index) => ({ entry, at: entry[1].order ?? index }))
@@ -144,7 +144,7 @@ export const many = <T>(value: OneOrMany<T> | undefined): T[] =>
 
 export const invokesOf = (node: StateNode): Invoke[] => many<Invoke>(node.invoke);
 
-export const specOf = (transition: Transition): TransitionObject =>
+const specOf = (transition: Transition): TransitionObject =>
   typeof transition === "string" ? { target: transition } : (transition ?? {});
 
 /** The path of a transition's field inside its state, without the index. */
@@ -188,10 +188,4 @@ function transitionsOf(tree: ChartTree, source: TreeState): TreeTransition[] {
   for (const [event, list] of Object.entries(node.on ?? {})) add({ kind: "event", event }, list);
   add({ kind: "always" }, node.always);
   return found;
-}
-
-/** Is `inner` `outer` itself or below it? */
-export function isWithin(inner: TreeState, outer: TreeState): boolean {
-  for (let at: TreeState | null = inner; at; at = at.parent) if (at === outer) return true;
-  return false;
 }

@@ -23,7 +23,7 @@ export function isComplete(scene: Scene, layout: Layout): boolean {
 }
 
 /** Nothing a person placed is there to keep. */
-export const isUnplaced = (scene: Scene, layout: Layout): boolean =>
+const isUnplaced = (scene: Scene, layout: Layout): boolean =>
   !scene.boxes.some((box) => box.kind !== "initial" && layout.states[box.id] !== undefined);
 
 export async function completeLayout(

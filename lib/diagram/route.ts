@@ -57,7 +57,7 @@ function reach(layout: Layout, arrow: SceneArrow): number {
   return Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
 }
 
-export function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Measure): Route | null {
+function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Measure): Route | null {
   const from = layout.states[arrow.source];
   const to = layout.states[arrow.target];
   if (!from || !to) return null;

@@ -19,7 +19,7 @@ import {
 } from "./chart-tree";
 import { actionText, labelText, shorten } from "./label";
 
-export type BoxKind =
+type BoxKind =
   "root" | "atomic" | "compound" | "parallel" | "region" | "final" | "history" | "deep-history" | "initial";
 
 export interface Row {
@@ -82,7 +82,7 @@ export interface SceneOptions {
   rootTitle?: string;
 }
 
-export const dotOf = (state: string): string => `${state}#initial`;
+const dotOf = (state: string): string => `${state}#initial`;
 export const arrowTransition = (arrowId: string): string => arrowId.replace(/>\d+$/, "");
 
 const rowTextMax = 44;

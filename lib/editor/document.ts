@@ -10,7 +10,7 @@ export interface EditorDocument {
   layout: Layout;
 }
 
-export interface Edit {
+interface Edit {
   document: EditorDocument;
   /** What the command made or renamed: to be selected. State name or transition id. */
   select?: string;

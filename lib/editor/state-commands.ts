@@ -20,7 +20,6 @@ import {
   type DraftTree,
 } from "./draft-tree";
 import type { EditOutcome, EditorDocument } from "./document";
-import { parseTransitionId } from "@/lib/statechart/transition-id";
 
 export type StateKind = "atomic" | "compound" | "parallel" | "final" | "history" | "deep-history";
 
@@ -305,7 +304,7 @@ function dropTransitions(
 }
 
 /** Every list of transitions of a node through `change`; an emptied one goes, with the field that held it. */
-export function mapTransitions(
+function mapTransitions(
   node: StateNode,
   change: (path: string, list: OneOrMany<Transition> | undefined) => OneOrMany<Transition> | undefined,
 ): StateNode {
@@ -432,6 +431,3 @@ export function setInitial(document: EditorDocument, command: { state: string })
   const { [route]: _route, ...routes } = next.layout.routes;
   return { document: { ...next, layout: { ...next.layout, routes } }, select: command.state };
 }
-
-/** The state a transition stands in. */
-export const sourceOf = (transition: string): string => parseTransitionId(transition).state;

@@ -249,7 +249,7 @@ function moveRoutes(
 }
 
 /** A target as text, as short as it can be said from `source`. */
-export function targetText(tree: ChartTree, source: TreeState, name: string): Target | null {
+function targetText(tree: ChartTree, source: TreeState, name: string): Target | null {
   const target = tree.byName.get(name);
   if (!target) return null;
   const ways = [...relativeTargets(source, target), `#${target.name}`];
@@ -263,7 +263,7 @@ const keepForm = (before: Transition, spec: TransitionObject): Transition =>
   typeof before === "string" ? plain(spec) : spec;
 
 /** The candidates of a field. */
-export function listOf(node: StateNode, when: When): Transition[] {
+function listOf(node: StateNode, when: When): Transition[] {
   switch (when.kind) {
     case "event":
       return many<Transition>(own(node.on, when.event));
