@@ -109,7 +109,9 @@ function fail(round, what) {
   process.exit(1);
 }
 
-const send = (mine) => call("POST", "/instances/c1/events", { type: "tick" }, mine);
+function send(mine) {
+  return call("POST", "/instances/c1/events", { type: "tick" }, mine);
+}
 
 async function call(method, path, body, idempotencyKey) {
   const response = await fetch(base + path, {
