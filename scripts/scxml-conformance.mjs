@@ -20,5 +20,4 @@ await build({
   logLevel: "warning",
 });
 const { conformanceReport, readCases } = await import(pathToFileURL(outfile).href);
-const cases = readCases(join(root, "node_modules/@scion-scxml/test-framework/test"));
-writeFileSync(join(root, "docs/conformance.md"), conformanceReport(cases));
+writeFileSync(join(root, "docs/conformance.md"), conformanceReport(readCases()));

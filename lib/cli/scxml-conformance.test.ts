@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { conformanceReport, playCase, readCases } from "./scxml-conformance";
 
 const root = join(import.meta.dirname, "../..");
-const cases = readCases(join(root, "node_modules/@scion-scxml/test-framework/test"));
+const cases = readCases();
 const played = cases.filter(({ excluded }) => excluded === null);
 
 describe("public SCXML cases reach the expected configuration after every event", () => {

@@ -3,6 +3,7 @@
  * through our importer, engine and virtual clock. What is excluded is found by rule, never by hand.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import type { Json } from "@/lib/base/json";
 import { importChart } from "@/lib/formats/import-chart";
@@ -28,7 +29,12 @@ interface CaseScript {
 /** Elements whose cases wait: code is never run, and sessions that talk to each other come later. */
 const excludedElements = ["script", "invoke", "send"];
 
-export function readCases(folder: string): ConformanceCase[] {
+const require = createRequire(import.meta.url);
+/** Where the package's cases are installed. */
+const casesFolder = (): string =>
+  join(dirname(require.resolve("@scion-scxml/test-framework/package.json")), "test");
+
+export function readCases(folder = casesFolder()): ConformanceCase[] {
   return filesBelow(folder)
     .filter((file) => file.endsWith(".scxml"))
     .flatMap((document): ConformanceCase[] => {
