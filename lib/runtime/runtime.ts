@@ -7,6 +7,7 @@
  *
  * Arguments are one flat object (path parameters, query and body together). Optional ones may be given as undefined.
  */
+import { setMaxListeners } from "node:events";
 import type { Actor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
@@ -98,10 +99,13 @@ export interface RuntimeOptions {
 
 export function createRuntime({ store, report }: RuntimeOptions): Runtime {
   const closing = new AbortController();
+  // Every call that waits listens to it.
+  setMaxListeners(0, closing.signal);
   const machines = new Machines(store);
   const loops: Loop[] = [];
   const wake = () => loops[0]?.hint();
   const afterBatch = async (result: BatchResult) => {
+    context.sends.noteBatch(result);
     if (result.leftWork) wake();
     await logRejectedWrites(store, result.rejected).catch(report);
   };

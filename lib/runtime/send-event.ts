@@ -11,12 +11,12 @@ import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { StepInput } from "@/lib/statechart/step";
 import type { Idempotent } from "./call";
+import { enqueueEvent } from "./enqueue-event";
 import { readSendResult } from "./get-message";
 import type { Fence, SendResult } from "./instance-views";
 import { sendWaitMs } from "./limits";
 import { newMessageId } from "./new-id";
 import { requirePayload, requireText } from "./require-payload";
-import { pause } from "./pause";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { busyPause } from "./send-queue";
 import type { Send, SendOutcome, StoredAnswer } from "./step-batch";
@@ -59,11 +59,7 @@ export async function sendEvent(
       if (outcome.answer) return answer(outcome.answer, true);
       return waitForStep(context, args.instanceId, outcome.messageId, giveUpAt, true);
     case "busy":
-      throw new LockstepError(
-        "database-busy",
-        `Instance ${args.instanceId} is being stepped by others all the time; nothing was stored. Try again.`,
-        { retry: "later" },
-      );
+      throw new LockstepError("internal", "a send that others kept from its instance was not enqueued");
   }
 }
 
@@ -95,7 +91,8 @@ async function submit(context: RuntimeContext, send: Send, giveUpAt: number): Pr
   for (;;) {
     try {
       const outcome = await context.sends.submit(send);
-      if (outcome.kind !== "busy" || performance.now() > giveUpAt) return outcome;
+      if (outcome.kind !== "busy") return outcome;
+      if (performance.now() > giveUpAt) return await enqueueEvent(context, send);
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
       const found = await lookUp(context, send).catch(() => null);
@@ -135,9 +132,10 @@ function answer({ result, failure }: StoredAnswer, replayed: boolean): SendResul
   );
 }
 
-const waitPollMs = 10;
+/** How soon a step by another process is noticed. */
+const lookMs = 100;
 
-/** Helps the mailbox along until the message has had its turn. */
+/** Helps the mailbox along until the message has had its turn, or the time is up. */
 async function waitForStep(
   context: RuntimeContext,
   instanceId: string,
@@ -147,18 +145,20 @@ async function waitForStep(
 ): Promise<SendResult> {
   for (;;) {
     const result = await readSendResult(context.store, instanceId, messageId);
-    if (result?.state === "applied" || (result && performance.now() > giveUpAt) || context.closing.aborted) {
-      if (!result) break;
-      const failure = result.outcome === "failed" ? failedUnknown : null;
-      return answer({ result, failure }, replayed);
+    if (!result) {
+      throw new LockstepError(
+        "instance-ended",
+        `Instance ${instanceId} ended or was deleted before the event ${messageId} was applied.`,
+        { details: { instanceId, messageId } },
+      );
     }
-    if (!result) break;
-    context.sends.nudge(instanceId);
-    await pause(waitPollMs, context.closing);
+    if (result.state === "applied") {
+      return answer({ result, failure: result.outcome === "failed" ? failedUnknown : null }, replayed);
+    }
+    const leftMs = giveUpAt - performance.now();
+    if (leftMs <= 0 || context.closing.aborted) return { ...result, replayed };
+    const verdict = await context.sends.whenSettled(instanceId, messageId, Math.min(lookMs, leftMs));
+    if (verdict?.kind === "applied") return answer(verdict, replayed);
+    if (verdict?.kind === "refused") throw verdict.error;
   }
-  throw new LockstepError(
-    "instance-ended",
-    `Instance ${instanceId} ended or was deleted before the event ${messageId} was applied.`,
-    { details: { instanceId, messageId } },
-  );
 }

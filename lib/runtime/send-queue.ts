@@ -9,6 +9,7 @@ import type { Store } from "@/lib/store/store";
 import { batchMax } from "./limits";
 import { withMachines, type Machines } from "./machines";
 import { stepBatch, type BatchResult, type Send, type SendOutcome } from "./step-batch";
+import type { Verdict } from "./turn";
 
 /** How long a sender whose instance another transaction holds waits before the next try. */
 const busyPauseMs = 3;
@@ -22,6 +23,7 @@ interface Waiting {
 export class SendQueue {
   private readonly waiting: Waiting[] = [];
   private readonly nudged = new Set<string>();
+  private readonly awaited = new Map<string, { instanceId: string; resolve: (verdict: Verdict) => void }>();
   private running = 0;
   /** Writers at once: SQLite has one; on PostgreSQL a batch that waits must not stop the others. */
   private readonly runningMax: number;
@@ -42,10 +44,38 @@ export class SendQueue {
     });
   }
 
-  /** Steps what waits for that instance, with the next group: a caller whose turn was not reached helps it along. */
-  nudge(instanceId: string): void {
+  /** Steps what waits for that instance, with the next group. */
+  private nudge(instanceId: string): void {
     this.nudged.add(instanceId);
     this.pump();
+  }
+
+  /**
+   * Resolves when a batch of this process applies or refuses that waiting message; null after `ms` without (another process
+   * may have done it). Meanwhile its instance is stepped again and again.
+   */
+  async whenSettled(instanceId: string, messageId: string, ms: number): Promise<Verdict | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const settled = new Promise<Verdict | null>((resolve) => {
+      this.awaited.set(messageId, { instanceId, resolve });
+      timer = setTimeout(() => resolve(null), ms);
+    });
+    this.nudge(instanceId);
+    try {
+      return await settled;
+    } finally {
+      clearTimeout(timer);
+      this.awaited.delete(messageId);
+    }
+  }
+
+  /** To be told of every batch of this process, also the workers'. */
+  noteBatch(result: BatchResult): void {
+    for (const [messageId, verdict] of result.settled) this.awaited.get(messageId)?.resolve(verdict);
+    const served = new Set(result.served);
+    for (const [messageId, { instanceId }] of this.awaited) {
+      if (served.has(instanceId) && !result.settled.has(messageId)) this.nudge(instanceId);
+    }
   }
 
   /** Resolves when nothing is under way. */

@@ -121,7 +121,10 @@ async function startIn(
     },
     applyStart(context.machines.get(wanted), input, options),
   );
-  turn.run(() => null);
+  turn.run(
+    () => null,
+    () => false,
+  );
   turn.finish();
   const labels: LabelRow[] = Object.entries(args.labels ?? {}).map(([key, value]) => ({
     instanceId: id,

@@ -15,7 +15,7 @@ import type { LockRow } from "@/lib/store/locks";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import { isEnded, parseSnapshot, type Fence, type SendResult } from "./instance-views";
-import { engineSemantics, messagesPerTurnMax } from "./limits";
+import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
 import type { Machines } from "./machines";
 import { sequenceConflict, Turn, internalMessage, type Admission, type Verdict } from "./turn";
 
@@ -44,6 +44,10 @@ export interface RejectedWrite {
 export interface BatchResult {
   /** By message id, one for each send. */
   outcomes: Map<string, SendOutcome>;
+  /** Messages that had waited in a mailbox and were applied or refused, by id. */
+  settled: Map<string, Verdict>;
+  /** The instances that had their turn. */
+  served: string[];
   /** To be logged on their locks, in a transaction of their own. */
   rejected: RejectedWrite[];
   /** Something was put into a mailbox and waits for a worker. */
@@ -83,7 +87,8 @@ export async function stepBatch(
     const machine = machines.get(row);
     const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
     for (const { message } of mine) turn.add(message);
-    if (row.semantics === engineSemantics) turn.run(admit);
+    const began = performance.now();
+    if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
     turn.finish();
     return turn;
   });
@@ -91,7 +96,17 @@ export async function stepBatch(
   await postOutgoing(tx, turns, writes);
   settleAnswers(turns, incoming, [...mailboxes.values()].flat(), now, writes, outcomes);
   await tx.writeSteps(writes);
-  return { outcomes, rejected, leftWork: writes.enqueued.length > 0, stepped: writes.log.length };
+  const settled = turns
+    .flatMap((turn) => [...turn.verdicts])
+    .filter(([id, { kind }]) => kind !== "queued" && !outcomes.has(id));
+  return {
+    outcomes,
+    settled: new Map(settled),
+    served: turns.map((turn) => turn.row.id),
+    rejected,
+    leftWork: writes.enqueued.length > 0,
+    stepped: writes.log.length,
+  };
 }
 
 /** A row that was not returned is held by another transaction, or isn't there. */
@@ -135,8 +150,7 @@ async function admitSends(
           ...message,
           incarnation: row.incarnation,
           enqueuedAt: now,
-          dedupeScope:
-            message.dedupeKey === null ? null : `send:${row.id}:${row.incarnation}:${message.actor}`,
+          dedupeScope: message.dedupeKey === null ? null : sendScope(row, message.actor),
         },
       };
     });
@@ -162,7 +176,11 @@ async function admitSends(
   });
 }
 
-function replayOf(row: DedupeRow, digest: string | null): SendOutcome {
+/** What an idempotency key of a send is unique in. */
+export const sendScope = (row: Pick<InstanceRow, "id" | "incarnation">, actor: string): string =>
+  `send:${row.id}:${row.incarnation}:${actor}`;
+
+export function replayOf(row: DedupeRow, digest: string | null): SendOutcome {
   if (row.digest !== digest) return { kind: "refused", error: keyReuse(row.key) };
   const answer = row.result === null ? null : (JSON.parse(row.result) as StoredAnswer);
   return { kind: "replayed", answer, messageId: row.messageId ?? "" };

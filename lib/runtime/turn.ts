@@ -1,6 +1,6 @@
 /**
  * One instance's turn in a batch: its waiting messages and due timers are stepped one by one, and all that they cause is
- * gathered as rows. Pure: no I/O, no clock; time comes in.
+ * gathered as rows. No I/O, no clock: time comes in.
  *
  * Holds: I1 messages are applied in mailbox order, each becomes exactly one log entry with the next seq.
  *        I6 a timer is taken from the snapshot, so one of an earlier entry generation is never there to fire.
@@ -17,7 +17,7 @@ import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@
 import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
 import { isEnded, timerLabel, type SendResult } from "./instance-views";
-import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries, turnBudgetMs } from "./limits";
+import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
 import type { Machine } from "@/lib/statechart/machine";
 import { newMessageId } from "./new-id";
 
@@ -81,11 +81,10 @@ export class Turn {
     this.waiting.push({ message, place: null });
   }
 
-  /** Steps until nothing is left, the instance stops, or the turn's bounds are reached. */
-  run(admit: Admission): void {
-    const began = performance.now();
+  /** Steps until nothing is left, the instance stops, or the turn's bounds are reached; one step at least. */
+  run(admit: Admission, isOver: () => boolean): void {
     for (let steps = 0; steps < messagesPerTurnMax; steps += 1) {
-      if (this.row.status !== "running" || performance.now() - began > turnBudgetMs) return;
+      if (this.row.status !== "running" || (steps > 0 && isOver())) return;
       const next = this.waiting[0];
       const timer = this.dueTimer();
       if (timer && (!next || timer.timer.dueAt <= next.message.enqueuedAt)) this.fire(timer);
@@ -99,13 +98,9 @@ export class Turn {
   /** Gathers what remains to be written: call it once, after run. */
   finish(): void {
     if (isEnded(this.row.status)) this.refuseRest();
+    this.refuseOvertaken();
     const left = this.waiting.length;
     for (const { message, place } of this.waiting) {
-      if (place === null && message.expectedSeq !== null && message.expectedSeq !== this.row.seq) {
-        // It can't come true any more: what lies before it takes the next seq.
-        this.verdicts.set(message.messageId, { kind: "refused", error: sequenceConflict(message, this.row) });
-        continue;
-      }
       if (place === null) this.writes.enqueued.push(message);
       this.verdicts.set(message.messageId, {
         kind: "queued",
@@ -292,6 +287,16 @@ export class Turn {
     }
     for (const timerId of Object.keys(before)) {
       if (!this.snapshot.timers[timerId]) this.writes.cancelled.push({ instanceId: this.row.id, timerId });
+    }
+  }
+
+  /** A new message whose expected seq can't come true any more: what lies before it takes the next one. */
+  private refuseOvertaken(): void {
+    for (let index = this.waiting.length - 1; index >= 0; index -= 1) {
+      const { message, place } = must(this.waiting[index], "within the list");
+      if (place !== null || message.expectedSeq === null || message.expectedSeq === this.row.seq) continue;
+      this.waiting.splice(index, 1);
+      this.verdicts.set(message.messageId, { kind: "refused", error: sequenceConflict(message, this.row) });
     }
   }
 
