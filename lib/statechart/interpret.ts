@@ -79,6 +79,8 @@ function outcomeOf(run: Run, selection: Selection): Outcome {
 }
 
 function failUnhandled(run: Run, event: MachineEvent): void {
+  // A sender may use any name: only the platform's own errors fail an instance.
+  if (event.from !== "platform") return;
   const stops =
     event.type.startsWith("error.invoke.") ||
     (run.machine.settings.errors === "stop" &&

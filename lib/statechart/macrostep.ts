@@ -53,11 +53,12 @@ function admit(run: Run, input: StepInput): MachineEvent | IgnoredReason | null 
   const id = null;
   switch (input.kind) {
     case "event": {
+      // The one error that reaches a machine from outside: what it sent could not be delivered. Any other is only a name.
       const { type, data, sendid, origin, origintype, invokeid } = input;
       return {
         type,
         data,
-        from: isErrorType(type) ? "platform" : "external",
+        from: type === "error.communication" ? "platform" : "external",
         id,
         sendid,
         origin,
@@ -95,8 +96,6 @@ function admit(run: Run, input: StepInput): MachineEvent | IgnoredReason | null 
     }
   }
 }
-
-const isErrorType = (type: string): boolean => type === "error" || type.startsWith("error.");
 
 /** SCXML: finalize and autoforward happen before the event selects anything. */
 function deliver(run: Run, event: MachineEvent): void {

@@ -284,6 +284,14 @@ describe("errors", () => {
     expect(play.last.error).toMatchObject({ code: "declined" });
     expect(play.last.error?.message).toContain("no money");
   });
+  test("8: an outside event that only bears an error's name fails nothing; error.communication does under `stop`", () => {
+    const play = new Play({ settings: { errors: "stop" } });
+    expect(play.send("error.execution").outcome).toBe("ignored: no-handler");
+    expect(play.send("error.invoke.x").outcome).toBe("ignored: no-handler");
+    expect(
+      play.send({ type: "error.communication", data: { code: "instance-ended", message: "gone" } }).status,
+    ).toBe("failed");
+  });
   test("18: bad CEL, a bad location, an unknown action load and fail when they are reached", () => {
     const play = new Play({
       context,
