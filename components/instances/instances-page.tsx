@@ -103,7 +103,7 @@ export function InstancesPage() {
             ...segments
               .filter((status) => !counts || (counts.by[status] ?? 0) > 0 || filters.status === status)
               .map((status) => ({
-                value: status as string,
+                value: status,
                 label: status.charAt(0).toUpperCase() + status.slice(1),
                 ...(counts && countsHold ? { count: formatCount(counts.by[status] ?? 0) } : {}),
               })),

@@ -124,7 +124,7 @@ export function OverviewPage() {
                 title="Nothing runs yet"
                 action={
                   <Button asChild>
-                    <Link href={"/charts" as Route}>Open the charts</Link>
+                    <Link href={"/charts"}>Open the charts</Link>
                   </Button>
                 }
               >
@@ -199,7 +199,7 @@ function Attention({ rows, now }: { rows: AttentionRow[] | null; now: number | n
         return;
       }
       const row = active === null ? undefined : shown[active];
-      if (row) router.push(row.href as Route);
+      if (row) router.push(row.href);
     },
   });
   return (
@@ -256,7 +256,7 @@ function Attention({ rows, now }: { rows: AttentionRow[] | null; now: number | n
                 </span>
                 <span className="text-right">
                   <Button asChild size="sm">
-                    <Link href={row.href as Route} aria-label={`Open ${row.subject}`}>
+                    <Link href={row.href} aria-label={`Open ${row.subject}`}>
                       Open
                     </Link>
                   </Button>
@@ -267,14 +267,11 @@ function Attention({ rows, now }: { rows: AttentionRow[] | null; now: number | n
           {rows.length > shown.length ? (
             <li className="border-t border-border px-3.5 py-2 text-text-2">
               {formatCount(rows.length - shown.length)} more, among{" "}
-              <Link
-                href={"/instances?status=failed" as Route}
-                className="rounded-chip text-accent hover:underline"
-              >
+              <Link href={"/instances?status=failed"} className="rounded-chip text-accent hover:underline">
                 failed instances
               </Link>{" "}
               and{" "}
-              <Link href={"/locks" as Route} className="rounded-chip text-accent hover:underline">
+              <Link href={"/locks"} className="rounded-chip text-accent hover:underline">
                 locks
               </Link>
               .
@@ -323,7 +320,7 @@ function Card({
   return (
     <section className="rounded-card border border-border bg-surface px-3.5 pt-2.5 pb-3.5">
       <h2 className="text-hint font-medium text-text-2">
-        <Link href={href as Route} className="rounded-chip hover:underline">
+        <Link href={href} className="rounded-chip hover:underline">
           {title}
         </Link>
       </h2>

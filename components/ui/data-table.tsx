@@ -53,7 +53,7 @@ export function DataTable<T>({
   const router = useRouter();
   const [active, setActive] = useState<number | null>(null);
   const body = useRef<HTMLTableSectionElement>(null);
-  const open = (row: T): void => (onOpen ? onOpen(row) : router.push(href(row) as Route));
+  const open = (row: T): void => (onOpen ? onOpen(row) : router.push(href(row)));
 
   const move = (step: number): void => {
     if (rows.length === 0) return;

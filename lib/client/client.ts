@@ -14,7 +14,7 @@
  */
 import { assert, must } from "@/lib/base/assert";
 import { LockstepError, type ErrorCode } from "@/lib/base/errors";
-import type { Json, JsonObject } from "@/lib/base/json";
+import type { Json } from "@/lib/base/json";
 import { errorBody, statusOf } from "@/lib/contract/common";
 import {
   endpoints,
@@ -96,7 +96,7 @@ export function requestOf(name: EndpointName, args: object, idempotencyKey?: str
     rest.delete(key);
     return value;
   };
-  const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(String(take(key))));
+  const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(text(take(key))));
   const headers: Record<string, string> = { Accept: "application/json" };
   if (idempotencyKey !== undefined) {
     assert(endpoint.idempotent, `${name} takes no idempotency key`);
@@ -113,10 +113,14 @@ export function requestOf(name: EndpointName, args: object, idempotencyKey?: str
     };
   }
   const query = new URLSearchParams(
-    [...rest].map(([key, value]): [string, string] => [key, String(value)]),
+    [...rest].map(([key, value]): [string, string] => [key, text(value)]),
   ).toString();
   return { method: endpoint.method, path: apiPrefix + path + (query && `?${query}`), headers, body: null };
 }
+
+/** Path and query carry names and numbers. */
+const text = (value: Json | undefined): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? "");
 
 async function send(
   fetch: typeof globalThis.fetch,
@@ -192,7 +196,7 @@ function refusal(text: string, response: Response, { method, path }: Request): L
   const { code, message, retry, details } = parsed.data.error;
   return new LockstepError(isErrorCode(code) ? code : "internal", message, {
     retry,
-    details: details as JsonObject,
+    details,
   });
 }
 

@@ -45,7 +45,7 @@ export function CommandMenu({
     setSearch("");
     then();
   };
-  const go = (href: string) => close(() => router.push(href as Route));
+  const go = (href: string) => close(() => router.push(href));
 
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>

@@ -15,9 +15,9 @@ const under = (prefix: string) => (path: string) => path === prefix || path.star
 
 export const rooms: Room[] = [
   { name: "Overview", href: "/", icon: LayoutDashboard, matches: (path) => path === "/" },
-  { name: "Instances", href: "/instances" as Route, icon: Boxes, matches: under("/instances") },
-  { name: "Locks", href: "/locks" as Route, icon: Lock, matches: under("/locks") },
-  { name: "Charts", href: "/charts" as Route, icon: Workflow, matches: under("/charts") },
+  { name: "Instances", href: "/instances", icon: Boxes, matches: under("/instances") },
+  { name: "Locks", href: "/locks", icon: Lock, matches: under("/locks") },
+  { name: "Charts", href: "/charts", icon: Workflow, matches: under("/charts") },
 ];
 
 /** Pages that need the width: the editor, time travel, locks. They get the 44 px rail instead of the sidebar. */
