@@ -55,8 +55,9 @@ export function usePlaced(
   useEffect(() => {
     if (whole || !measure) return;
     let live = true;
-    const window = { w: 1000, h: 640 };
-    void completeLayout(scene, layout, measure, elkClient, window).then((result) => {
+    // About what the canvas has beside the panels of a page.
+    const room = { w: window.innerWidth * 0.7, h: window.innerHeight * 0.7 };
+    void completeLayout(scene, layout, measure, elkClient, room).then((result) => {
       if (!live) return;
       setComputed({ scene, from: layout, ...result });
       onLayout?.(result.layout);

@@ -17,6 +17,7 @@ import type { EditorDocument } from "@/lib/editor/document";
 import type { Chart } from "@/lib/statechart/document";
 import { elkClient } from "@/components/canvas/elk-client";
 import { collapsedIn, useMeasure } from "@/components/canvas/use-placed";
+import { canvasSize } from "./canvas-size";
 import { ErrorPanel } from "@/components/ui/states";
 import { showToast } from "@/components/ui/toast";
 import { useClient } from "@/components/ui/use-client";
@@ -98,7 +99,7 @@ function LoadedEditor({ view, measure }: { view: ChartView; measure: Measure }) 
     let live = true;
     const { chart, layout, kept } = opening;
     const scene = buildScene(chart, { collapsed: collapsedIn(layout) });
-    void completeLayout(scene, layout, measure, elkClient, { w: 860, h: 600 }).then((placed) => {
+    void completeLayout(scene, layout, measure, elkClient, canvasSize()).then((placed) => {
       if (!live) return;
       setStart({ document: { chart, layout: placed.layout }, kept });
       if (placed.failure !== null) showToast(placed.failure);

@@ -9,10 +9,8 @@ import { autoLayout } from "@/lib/diagram/auto-layout";
 import type { Layout } from "@/lib/diagram/layout";
 import { buildScene } from "@/lib/diagram/scene";
 import { showToast } from "@/components/ui/toast";
+import { canvasSize } from "./canvas-size";
 import { useEditorStore } from "./editor-store";
-
-/** Room for the drawing in a usual window. */
-const window = { w: 860, h: 600 };
 
 export function useAutoLayout(): (
   direction: Layout["direction"] | "best",
@@ -25,7 +23,10 @@ export function useAutoLayout(): (
       const { document } = history.present;
       const collapsed = collapsedIn(document.layout);
       const scene = buildScene(document.chart, { collapsed });
-      const { layout, failure } = await autoLayout(scene, measure, elkClient(), { direction, window });
+      const { layout, failure } = await autoLayout(scene, measure, elkClient(), {
+        direction,
+        window: canvasSize(),
+      });
       // The chart moved on while the worker was thinking: what it placed is of the past.
       if (store.getState().history.present.document.chart !== document.chart) return;
       for (const name of collapsed) {
