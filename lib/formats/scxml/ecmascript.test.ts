@@ -122,6 +122,17 @@ describe("what a translation looks like", () => {
     expect(translate("1", "bool")).toBe("true");
   });
 
+  test("== between types known to differ converts as ECMAScript does; === and unknown types compare as CEL", () => {
+    expect(translate("'1' == n")).toBe("double('1') == context.n");
+    expect(translate("yes != n")).toBe("(context.yes ? 1 : 0) != context.n");
+    expect(translate("'1' === n")).toBe("'1' == context.n");
+    expect(translate("'1' == n", "value", false)).toBe("'1' == context.n");
+    expect(translate("nothing == n")).toBe("context.nothing == context.n");
+    expect(translate("list == n")).toBe("context.list == context.n");
+    expect(evaluate(translate("'3' == n"))).toEqual({ value: true });
+    expect(evaluate(translate("s == n"))).toBe("error");
+  });
+
   test("a side that may throw in ECMAScript is not swallowed by CEL's && and ||", () => {
     expect(translate("map.a.z == 1 || yes", "bool")).toBe("context.map.a.z == 1 ? true : context.yes");
     expect(translate("undeclared == 1 && yes", "bool")).toBe("context.undeclared == 1 ? context.yes : false");

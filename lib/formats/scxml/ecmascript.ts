@@ -282,8 +282,9 @@ class Translator {
       default: {
         const cel = relations[operator];
         if (cel === undefined) throw new Unsupported(`\`${operator}\` is not translated`);
+        const [left, right] = operator.length === 2 ? comparable(a, b) : [a, b];
         return {
-          text: `${at(a, level.sum)} ${cel} ${at(b, level.sum)}`,
+          text: `${at(left, level.sum)} ${cel} ${at(right, level.sum)}`,
           level: level.relation,
           types: only("bool"),
           throws,
@@ -407,6 +408,29 @@ class Translator {
       ? { text: `!${has} || ${term.text} == null`, level: level.or, types: only("bool"), throws }
       : { text: `${has} && ${term.text} != null`, level: level.and, types: only("bool"), throws };
   }
+}
+
+/**
+ * `==` between values whose types are known to differ converts both to numbers in ECMAScript (`'1' == 1`); a text that is no
+ * number fails here. Lists, objects and values of unknown type are compared as in CEL.
+ */
+function comparable(a: Term, b: Term): [Term, Term] {
+  const [left, right] = [primitiveOf(a), primitiveOf(b)];
+  if (left === null || right === null || left === right) return [a, b];
+  if (left === "other" || right === "other") return [a, b];
+  return [asNumber(a, left), asNumber(b, right)];
+}
+
+function primitiveOf(term: Term): ValueType | null {
+  if (term.types === "any" || term.types.size !== 1 || term.types.has("null")) return null;
+  const [type] = term.types;
+  return type ?? null;
+}
+
+function asNumber(term: Term, type: ValueType): Term {
+  if (type === "number") return term;
+  if (type === "bool") return { ...term, text: `(${term.text} ? 1 : 0)`, level: level.member };
+  return { ...term, text: `double(${term.text})`, level: level.member };
 }
 
 /** CEL's has() takes `a.b`; for `a['b']` the key is looked for in the map. */
