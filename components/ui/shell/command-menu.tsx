@@ -7,7 +7,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Command } from "cmdk";
 import { Boxes, Keyboard, Moon, Plus, Search, Sun, Workflow, type LucideIcon } from "lucide-react";
-import type { Route } from "next";
 import { useRouter } from "next/navigation";
 import { useTheme } from "next-themes";
 import { Dialog as Radix } from "radix-ui";
