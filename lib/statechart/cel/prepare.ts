@@ -10,13 +10,14 @@
  * The library resolves a node's behaviour through `meta` on its first evaluation; an own `evaluate` on the node wins
  * over that. The version is pinned for this reason, and cel.test.ts notices a change.
  */
-import { RE2JS } from "re2js";
 import type { Json } from "@/lib/base/json";
+import { comparisons, operations } from "./arithmetic";
 import { charge, chargeSize, textMax } from "./budget";
+import { asMap, equal } from "./equality";
 import { EvaluationFailure } from "./evaluation-failure";
-import { isDuration, isUint } from "./library-types";
+import { matches } from "./match-pattern";
 import { timestamp, timestampField } from "./time";
-import { celTypeName, JsonMap, toCel, toJson, type CelValue } from "./view";
+import { celTypeName, toCel, toJson, type CelValue } from "./view";
 
 export type ReadRecorder = (path: string, value: Json) => void;
 
@@ -167,8 +168,6 @@ function wrap(
 // ---- 2. numbers
 
 const isNumeric = (type: CelType): boolean => type.name === "int" || type.name === "double";
-const int64Max = 9223372036854775807n;
-const int64Min = -9223372036854775808n;
 
 function mendArithmetic(node: CelNode, op: string): void {
   const compares = op.startsWith("<") || op.startsWith(">");
@@ -212,33 +211,6 @@ function noOverload(a: CelValue, op: string, b: CelValue): EvaluationFailure {
   );
 }
 
-type Numeric = number | bigint;
-
-function int64(value: bigint): bigint {
-  if (value <= int64Max && value >= int64Min) return value;
-  throw new EvaluationFailure("numeric-overflow", `integer overflow: ${value}`);
-}
-
-const divisor = (value: bigint): bigint => {
-  if (value === 0n) throw new EvaluationFailure("division-by-zero", "division by zero");
-  return value;
-};
-
-const operations: Record<string, (a: Numeric, b: Numeric) => Numeric> = {
-  "+": (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? int64(a + b) : Number(a) + Number(b)),
-  "-": (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? int64(a - b) : Number(a) - Number(b)),
-  "*": (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? int64(a * b) : Number(a) * Number(b)),
-  "/": (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? a / divisor(b) : Number(a) / Number(b)),
-  "%": (a, b) => (typeof a === "bigint" && typeof b === "bigint" ? a % divisor(b) : Number(a) % Number(b)),
-};
-
-const comparisons: Record<string, (a: Numeric, b: Numeric) => boolean> = {
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-};
-
 // ---- 3. equality
 
 function mendEquality(node: CelNode): void {
@@ -253,38 +225,6 @@ function mendEquality(node: CelNode): void {
   }) satisfies Check);
   node.evaluate = (evaluator, _node, context) =>
     equal(evaluator.run(left, context), evaluator.run(right, context)) === expected;
-}
-
-/** CEL equality: numbers by value across int and double, different types unequal, lists and maps by their items. */
-export function equal(a: CelValue, b: CelValue): boolean {
-  if (a === b) return true;
-  if (typeof a === "bigint") return typeof b === "number" && Number(a) === b;
-  if (typeof a === "number") return typeof b === "bigint" && a === Number(b);
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    charge(a.length);
-    return a.every((item, index) => equal(item, b[index]));
-  }
-  if (Array.isArray(b)) return false;
-  if (a instanceof Date) return b instanceof Date && a.getTime() === b.getTime();
-  if (isUint(a)) return isUint(b) && a.valueOf() === b.valueOf();
-  if (isDuration(a)) return isDuration(b) && a.seconds === b.seconds && a.nanos === b.nanos;
-  if (a instanceof Uint8Array) {
-    return b instanceof Uint8Array && a.length === b.length && a.every((byte, index) => byte === b[index]);
-  }
-  if (a instanceof JsonMap && b instanceof JsonMap && a.json === b.json) return true;
-  const [left, right] = [asMap(a), asMap(b)];
-  if (left === null || right === null || left.size !== right.size) return false;
-  charge(left.size);
-  for (const [key, item] of left) if (!right.has(key) || !equal(item, right.get(key))) return false;
-  return true;
-}
-
-function asMap(value: object): Map<unknown, CelValue> | null {
-  if (value instanceof Map) return value as Map<unknown, CelValue>;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null ? new Map(Object.entries(value)) : null;
 }
 
 function mendMembership(node: CelNode): void {
@@ -398,38 +338,6 @@ function jsonOf(bytes: Uint8Array): CelValue {
   } catch (error) {
     throw new EvaluationFailure("not-json", `json(): ${(error as Error).message}`);
   }
-}
-
-// A pattern is a short text; re2 compiles in time proportional to it and matches in pattern × text.
-const patternMaxChars = 500;
-const patternsKept = 200;
-const patterns = new Map<string, RE2JS>();
-
-function matches(text: CelValue, pattern: CelValue): boolean {
-  if (typeof text !== "string" || typeof pattern !== "string") {
-    throw new EvaluationFailure(
-      "no-matching-overload",
-      `matches() takes a string and a pattern, found ${celTypeName(text)} and ${celTypeName(pattern)}`,
-    );
-  }
-  charge(1 + ((text.length * (1 + pattern.length)) >> 6));
-  let compiled = patterns.get(pattern);
-  if (compiled === undefined) {
-    if (pattern.length > patternMaxChars) {
-      throw new EvaluationFailure("bad-pattern", `a pattern may have ${patternMaxChars} characters`);
-    }
-    try {
-      compiled = RE2JS.compile(pattern);
-    } catch (error) {
-      throw new EvaluationFailure(
-        "bad-pattern",
-        `the pattern "${pattern}" is not valid: ${(error as Error).message}`,
-      );
-    }
-    if (patterns.size >= patternsKept) patterns.clear();
-    patterns.set(pattern, compiled);
-  }
-  return compiled.matcher(text).find();
 }
 
 // ---- reads for traces
