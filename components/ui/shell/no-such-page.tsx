@@ -5,12 +5,14 @@
 import { Compass } from "lucide-react";
 import Link from "next/link";
 import { Button } from "../button";
+import { PageHeader } from "../page-header";
 import { Empty } from "../states";
 import { AppShell } from "./app-shell";
 
 export function NoSuchPage() {
   return (
     <AppShell>
+      <PageHeader title="No such page" />
       <Empty
         icon={Compass}
         title="There is no such page"
