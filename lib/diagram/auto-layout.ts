@@ -74,7 +74,7 @@ interface Block {
 }
 
 const networkSimplexMax = 250;
-/** Up to here every mix of directions is tried: a chart of this size takes ELK some 50 ms each. */
+/** Up to here every mix of directions is tried; beyond, asking ELK twice for each unit would take seconds. */
 const mixedMax = 150;
 /** How often ELK is asked again to find the arrow it fails at. */
 const culpritTriesMax = 40;
@@ -82,6 +82,7 @@ const culpritTriesMax = 40;
 class Work {
   /** Containers that no arrow leaves or enters, other than at their border; parallel states and regions in any case. */
   private readonly separable: ReadonlySet<string>;
+  private readonly innermost = new Map<string, Promise<Block>>();
   private readonly chains = new Map<string, readonly string[]>();
 
   constructor(
@@ -112,9 +113,9 @@ class Work {
   /** The whole: of the ways to mix directions, the one that shows largest. */
   async canvas(): Promise<Block> {
     const { direction } = this.wish;
-    if (direction !== "best" || this.scene.boxes.length > mixedMax) return this.unit(null, direction);
+    if (direction !== "best" || this.separable.size === 0) return this.unit(null, direction);
+    if (this.scene.boxes.length > mixedMax) return this.unit(null, "best", "right");
     let best = await this.unit(null, "best");
-    if (this.separable.size === 0) return best;
     for (const inner of ["right", "down"] as const) {
       const other = await this.unit(null, "best", inner);
       if (this.badness(other) < this.badness(best)) best = other;
@@ -205,7 +206,20 @@ class Work {
     return whole;
   }
 
-  private async layered(
+  /** A unit without units in it comes out the same in every mix: ELK is asked once for each direction. */
+  private layered(
+    box: SceneBox | null,
+    blocks: ReadonlyMap<string, Block>,
+    direction: Layout["direction"],
+  ): Promise<Block> {
+    if (blocks.size > 0) return this.askElk(box, blocks, direction);
+    const key = `${direction} ${box?.id ?? ""}`;
+    const known = this.innermost.get(key) ?? this.askElk(box, blocks, direction);
+    this.innermost.set(key, known);
+    return known;
+  }
+
+  private async askElk(
     box: SceneBox | null,
     blocks: ReadonlyMap<string, Block>,
     direction: Layout["direction"],
