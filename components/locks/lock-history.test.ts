@@ -50,3 +50,17 @@ test("a grant lasts from its acquisition to what ended it; the newest is open", 
 test("a rejected write ends nothing", () => {
   expect(grantsOf(log.slice(0, 2)).at(-1)).toMatchObject({ holder: "agv-31", to: null });
 });
+
+test("a waiter's grant begins with its handoff, once", () => {
+  const handed = [
+    entry("ACQUIRED", 21, { fence: 3, holder: "agv-31" }),
+    entry("HANDOFF", 20, { fence: 3, holder: "agv-31" }),
+    entry("RELEASED", 19, { fence: 2 }),
+    entry("ACQUIRED", 10, { fence: 2 }),
+  ];
+  expect(grantsOf(handed)).toEqual([
+    { holder: "agv-12", fence: 2, from: 10, to: 19, end: "released" },
+    { holder: "agv-31", fence: 3, from: 20, to: null, end: null },
+  ]);
+  expect(grantsOf(handed.slice(1))).toHaveLength(2);
+});

@@ -55,7 +55,9 @@ export function grantsOf(entries: readonly LockLogEntry[]): Grant[] {
   for (const entry of [...entries].reverse()) {
     const open = grants.at(-1);
     const running = open && open.to === null ? open : null;
-    if (entry.type === "ACQUIRED") {
+    // A waiter's grant is a HANDOFF, with or without its own ACQUIRED.
+    if (entry.type === "ACQUIRED" || entry.type === "HANDOFF") {
+      if (running && running.fence === entry.fence) continue;
       if (running) Object.assign(running, { to: entry.at, end: "superseded" });
       grants.push({ holder: entry.holder ?? "", fence: entry.fence, from: entry.at, to: null, end: null });
       continue;

@@ -47,9 +47,11 @@ export function lockEntryText(entry: LockLogEntry): string {
     case "FORCE_RELEASED":
       return `by ${entry.actor}, from ${who}, fence now ${entry.fence}${entry.reason ? `: “${entry.reason}”` : ""}`;
     case "WRITE_REJECTED":
-      return [who, ...Object.entries(details).map(([name, value]) => `${words(name)} ${String(value)}`)].join(
-        ", ",
-      );
+      return [
+        ...(entry.holder === null ? [] : [who]),
+        ...Object.entries(details).map(([name, value]) => `${words(name)} ${String(value)}`),
+      ].join(", ");
+    case "HANDOFF":
     case "EXPIRED":
       return `${who}, fence ${entry.fence}`;
     default:

@@ -31,6 +31,10 @@ const reasons: Record<string, string> = {
 export const reasonWords = (reason: string | null): string =>
   reason ? (reasons[reason] ?? reason) : "ignored";
 
+/** The row's first line: the event, `timer 15m` for a timer's key or event. */
+export const entryTitle = (entry: Pick<LogEntry, "kind" | "type">): string =>
+  entry.kind === "timer" ? `timer ${entry.type}` : entry.type;
+
 /** The row's second line. With the chart's tree it names every leaf entered, without it the innermost state. */
 export function entryLine(entry: LogEntry, tree: ChartTree | null): string {
   if (entry.outcome === "ignored") return reasonWords(entry.reason);

@@ -12,7 +12,7 @@ import { ErrorPanel } from "@/components/ui/states";
 import { formatClock } from "@/components/ui/time";
 import { useZone } from "@/components/ui/time-zone";
 import type { ChartTree } from "@/lib/diagram/chart-tree";
-import { entryLine, entryLook, type EntryTone } from "./entry-words";
+import { entryLine, entryLook, entryTitle, type EntryTone } from "./entry-words";
 import { pageOf, useEntries } from "./use-history";
 
 const rowHeight = 33;
@@ -142,7 +142,7 @@ export function EventList({
                             look.tone === "quiet" ? "text-text-2" : "font-semibold text-text",
                           )}
                         >
-                          {entry.type}
+                          {entryTitle(entry)}
                         </span>
                         <time
                           dateTime={new Date(entry.at).toISOString()}

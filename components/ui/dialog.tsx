@@ -1,10 +1,10 @@
 "use client";
 /**
- * Dialogs: title, body that scrolls, footer that stays. Esc closes; focus goes to `initialFocus` and comes back.
+ * Dialogs: title, body that scrolls, footer that stays. Esc closes; focus goes to `initialFocus`, else to the first field, and comes back.
  */
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
-import type { ReactNode, RefObject } from "react";
+import { useRef, type ReactNode, type RefObject } from "react";
 import { IconButton } from "./button";
 import { cn } from "./class-names";
 
@@ -17,6 +17,7 @@ export interface DialogProps {
   /** Right of the title: a chip, when it was checked. */
   aside?: ReactNode;
   footer?: ReactNode;
+  /** Default: the first field. */
   initialFocus?: RefObject<HTMLElement | null>;
   /** Width in px. */
   width?: number;
@@ -37,6 +38,7 @@ export function Dialog(props: DialogProps) {
     width = 520,
     children,
   } = props;
+  const body = useRef<HTMLDivElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -44,9 +46,11 @@ export function Dialog(props: DialogProps) {
         <Radix.Content
           data-testid={props.testId}
           onOpenAutoFocus={(event) => {
-            if (!initialFocus?.current) return;
+            const first = body.current?.querySelector<HTMLElement>("input, select, textarea");
+            const target = initialFocus?.current ?? first;
+            if (!target) return;
             event.preventDefault();
-            initialFocus.current.focus();
+            target.focus();
           }}
           {...(description ? {} : { "aria-describedby": undefined })}
           className="fixed inset-0 z-800 m-auto flex h-fit max-h-[calc(100vh-48px)] max-w-[calc(100vw-32px)] animate-panel-in flex-col overflow-hidden rounded-dialog border border-border-2 bg-surface shadow-3 focus:outline-none"
@@ -68,7 +72,7 @@ export function Dialog(props: DialogProps) {
               </IconButton>
             </Radix.Close>
           </header>
-          <div className={cn("min-h-0 flex-1 overflow-y-auto px-[18px] py-3.5", props.className)}>
+          <div ref={body} className={cn("min-h-0 flex-1 overflow-y-auto px-[18px] py-3.5", props.className)}>
             {children}
           </div>
           {footer ? (

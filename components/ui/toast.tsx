@@ -22,7 +22,7 @@ export function Toaster() {
         unstyled: true,
         classNames: {
           toast:
-            "flex w-full items-center gap-3 rounded-box bg-ink px-3.5 py-2.5 text-body text-on-ink shadow-2 data-[type=error]:border data-[type=error]:border-failed",
+            "flex w-full items-center gap-3 rounded-box bg-ink font-sans px-3.5 py-2.5 text-body text-on-ink shadow-2 data-[type=error]:border data-[type=error]:border-failed",
           content: "min-w-0 flex-1",
           actionButton: "border-l border-on-ink pl-3 font-semibold text-on-ink",
         },
