@@ -64,7 +64,8 @@ module.exports = {
       name: "no-loops",
       comment: "A loop has no first room to understand; type-only loops count.",
       severity: "error",
-      from: {},
+      // Generated clients loop among themselves; nobody reads them.
+      from: { pathNot: "^lib/store/generated/" },
       to: { circular: true },
     },
     ...allowances,
@@ -125,12 +126,14 @@ module.exports = {
       severity: "error",
       from: {
         path: "^(app|components|lib)/",
-        pathNot: ["^lib/store/sql/(connection|sqlite-adapter)[^/]*$", "\\.test\\.ts$", "^lib/testing/"],
+        pathNot: [
+          "^lib/store/sql/(connection|sqlite-adapter)[^/]*$",
+          "^lib/store/generated/",
+          "\\.test\\.ts$",
+          "^lib/testing/",
+        ],
       },
-      to: {
-        path: ["node_modules/(@prisma|prisma|better-sqlite3|pg)/", "^lib/store/generated/"],
-        pathNot: "^x",
-      },
+      to: { path: ["node_modules/(@prisma|prisma|better-sqlite3|pg)/", "^lib/store/generated/"] },
     },
     {
       name: "store-behind-its-interface",

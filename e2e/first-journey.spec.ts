@@ -137,7 +137,7 @@ test("import, edit, publish, run, rewind, ask why, free a lock", async ({ page, 
     const instance = await api.get(`/instances/${instanceId}`);
     expect(instance.body).toMatchObject({
       seq: 7,
-      configuration: expect.arrayContaining(["open"]) as unknown,
+      configuration: expect.arrayContaining(["open"]),
     });
     await expect(page.getByTestId("rejected-writes")).toContainText("1");
     await expect(page.locator("[data-testid=lock-log-entry][data-type=WRITE_REJECTED]")).toBeVisible();

@@ -12,7 +12,8 @@ export function errorResponse(error: unknown, about: string): Response {
   };
   const headers: Record<string, string> = { "Cache-Control": "no-store" };
   const allowed = told.details["allowed"];
-  if (told.code === "method-not-allowed" && Array.isArray(allowed)) headers["Allow"] = allowed.join(", ");
+  if (told.code === "method-not-allowed" && Array.isArray(allowed))
+    headers["Allow"] = allowed.map(String).join(", ");
   if (statusOf[told.code] === 503) headers["Retry-After"] = "1";
   return Response.json(body, { status: statusOf[told.code], headers });
 }
