@@ -10,11 +10,6 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
 
-/** Marks a case that the types say cannot happen. */
-export function unreachable(value: never): never {
-  throw new AssertionError(`unreachable case: ${JSON.stringify(value)}`);
-}
-
 /** The value, or AssertionError when it is null or undefined. For look-ups that must hit. */
 export function must<T>(value: T | null | undefined, message: string): T {
   assert(value !== null && value !== undefined, message);

@@ -16,9 +16,6 @@ const registry = (): Registry => {
   return (holder[key] ??= { hooks: new Set(), running: null });
 };
 
-/** True once runShutdown was called: take no new long work. */
-export const isShuttingDown = (): boolean => registry().running !== null;
-
 /** Registers `hook`; returns its removal. */
 export function onShutdown(hook: Hook): () => void {
   registry().hooks.add(hook);

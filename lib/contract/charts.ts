@@ -25,19 +25,6 @@ export const layout = z.object({
   ),
 });
 
-export const diagnostic = z.object({
-  code: z.string(),
-  severity: z.enum(["error", "warning", "info"]),
-  at: z.object({
-    state: z.string(),
-    field: z.string().optional(),
-    line: z.int().optional(),
-    column: z.int().optional(),
-  }),
-  message: z.string(),
-  fix: z.object({ title: z.string(), edit: z.record(z.string(), json).optional() }).optional(),
-});
-
 export const chartSummary = z.object({
   id: z.string(),
   /** Newest published version, null before the first. */
@@ -61,7 +48,6 @@ export const versionSummary = z.object({
   /** The draft revision it was made from. */
   revision: z.int(),
 });
-export type VersionSummary = z.infer<typeof versionSummary>;
 
 export const chartView = chartSummary.extend({
   draft: z.object({
@@ -92,7 +78,6 @@ export const saveDraftBody = z.strictObject({
   layout,
 });
 export const savedDraft = z.object({ revision: z.int(), savedAt: timestamp });
-export type SavedDraft = z.infer<typeof savedDraft>;
 export const publishBody = z.strictObject({
   revision: z.int().min(1),
   note: z.string().max(2000).optional(),

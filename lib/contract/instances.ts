@@ -45,7 +45,6 @@ export const timerView = z.object({
   /** What fires: the after key or the event type. */
   label: z.string(),
 });
-export const heldLock = z.object({ key: z.string(), fence: z.int(), session: z.string() });
 
 export const instanceView = instanceSummary.extend({
   incarnation: z.int(),

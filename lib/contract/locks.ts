@@ -99,7 +99,6 @@ export const acquireResult = z.discriminatedUnion("result", [
     position: z.int(),
   }),
 ]);
-export type AcquireResult = z.infer<typeof acquireResult>;
 export const renewResult = z.object({
   key: z.string(),
   fence: z.int(),
@@ -120,7 +119,6 @@ export const forceReleaseResult = z.object({
   nextHolder: z.string().nullable(),
   replayed: z.boolean(),
 });
-export type ForceReleaseResult = z.infer<typeof forceReleaseResult>;
 
 export const lockList = pageOf(lockSummary).extend({ held: z.int(), waiting: z.int(), now: timestamp });
 export const lockQuery = z.strictObject({
