@@ -48,9 +48,14 @@ export class ChangeFeed {
     return { ...page, changes: page.changes.map(positioned) };
   }
 
+  /** Follows from here on, listeners or not, so that a listener that comes later misses nothing from its coming on. */
+  start(): void {
+    this.following ??= this.follow();
+  }
+
   subscribe(listener: ChangeListener): () => void {
+    this.start();
     this.listeners.add(listener);
-    this.following ??= this.follow().finally(() => (this.following = null));
     return () => this.listeners.delete(listener);
   }
 
@@ -62,7 +67,7 @@ export class ChangeFeed {
 
   private async follow(): Promise<void> {
     let position: string | null = null;
-    while (this.listeners.size > 0 && !this.closing.aborted) {
+    while (!this.closing.aborted) {
       this.hinted = false;
       try {
         const page = await this.since(position, pageMax);

@@ -193,12 +193,13 @@ describe.each(providers)("instances on %s", (provider) => {
       for (const { change } of changes)
         if (change.kind === "instance") seen.push(`${change.id}#${change.seq}`);
     });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // The first listener's feed begins when it has found the newest position.
+    await new Promise((resolve) => setTimeout(resolve, 500));
     const other = await at.again();
     await start({ id: "f" });
     await other.runtime.sendEvent(local, { instanceId: "f", type: "add" });
     await send("f", "add");
-    await vi.waitFor(() => expect(seen).toEqual(["f#1", "f#2", "f#3"]), 3_000);
+    await vi.waitFor(() => expect(seen).toEqual(["f#1", "f#2", "f#3"]), 10_000);
     stop();
   });
 });

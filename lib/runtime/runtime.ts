@@ -127,6 +127,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     subscribe: (listener) => feed.subscribe(listener),
     startWorkers() {
       if (loops.length > 0 || closing.signal.aborted) return;
+      feed.start();
       loops.push(
         startLoop(() => stepWaiting(store, machines, afterBatch), report),
         startLoop(() => settleLocks(store), report),

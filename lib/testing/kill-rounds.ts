@@ -258,7 +258,9 @@ async function checkEverything(store: Store, runtime: Runtime, sent: readonly Se
     if (row.seq !== seqs.length) throw new Error(`${instanceId} is at ${row.seq}, its log at ${seqs.length}`);
     const state = await runtime.getState(localActor, { instanceId });
     if (!state.hashMatches || state.rebuiltHash !== row.stateHash) {
-      throw new Error(`${instanceId} replays to another state`);
+      throw new Error(
+        `${instanceId} replays to another state than it had, first ${await firstDifference(runtime, instanceId, row.seq)}`,
+      );
     }
     const sum = sent.filter((each) => each.instanceId === instanceId).reduce((total, { n }) => total + n, 0);
     const found = (state.context as { sum: number }).sum;
@@ -272,6 +274,17 @@ async function checkEverything(store: Store, runtime: Runtime, sent: readonly Se
   if (hashJson({ ...folded }) !== hashJson({ ...(lock ?? foldLockLog("zone", [])) })) {
     throw new Error("the lock's row is not the fold of its log");
   }
+}
+
+/** Where replay and history part: for whoever has to find out why. */
+async function firstDifference(runtime: Runtime, instanceId: string, last: number): Promise<string> {
+  for (let seq = 1; seq <= last; seq += 1) {
+    const state = await runtime.getState(localActor, { instanceId, seq });
+    if (state.hashMatches) continue;
+    const entry = await runtime.getLogEntry(localActor, { instanceId, seq });
+    return `at seq ${seq}: ${JSON.stringify({ entry, state })}`;
+  }
+  return "in the instance's row alone";
 }
 
 /** Oldest first, per instance. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
 import { connect, migrations, raw } from "./connection";
 import { openSqlStore } from "./open-sql-store";
@@ -81,7 +81,10 @@ test("a dump restored into a server that counts transactions anew keeps the feed
     store = await openSqlStore({ url: database.url, connections: 2 });
     const { position } = await store.changesSince(null, 10);
     await store.transaction((tx) => tx.insertChart(chart("after")));
-    expect((await store.changesSince(position, 10)).changes).toMatchObject([{ id: "after" }]);
+    // Shown when every transaction of the server that began before is over, those of other tests too.
+    await vi.waitFor(async () => {
+      expect((await store.changesSince(position, 10)).changes).toMatchObject([{ id: "after" }]);
+    }, 10_000);
     expect((await store.changesSince("0.0", 10)).changes).toMatchObject([{ id: "before" }, { id: "after" }]);
     await store.close();
   } finally {
