@@ -75,20 +75,18 @@ export function Drawer() {
           }}
         />
       ) : null}
-      <div
-        role="tablist"
-        aria-label="Drawer"
-        className="flex h-9 shrink-0 items-center gap-1 border-b border-border px-1.5"
-      >
-        {tab(
-          "problems",
-          <>
-            Problems
-            {errors > 0 ? <CountBadge tone="failed">{errors}</CountBadge> : null}
-            {warnings > 0 ? <CountBadge tone="exited">{warnings}</CountBadge> : null}
-          </>,
-        )}
-        {tab("code", "Code")}
+      <div className="flex h-9 shrink-0 items-center border-b border-border px-1.5">
+        <div role="tablist" aria-label="Drawer" className="flex items-center gap-1">
+          {tab(
+            "problems",
+            <>
+              Problems
+              {errors > 0 ? <CountBadge tone="failed">{errors}</CountBadge> : null}
+              {warnings > 0 ? <CountBadge tone="exited">{warnings}</CountBadge> : null}
+            </>,
+          )}
+          {tab("code", "Code")}
+        </div>
         <IconButton
           className="ml-auto"
           size="icon-sm"

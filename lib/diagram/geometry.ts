@@ -27,6 +27,14 @@ export const grow = (box: Box, by: number): Box => ({
   h: box.h + 2 * by,
 });
 
+/** The four sides as thin boxes. */
+export const borders = (box: Box): Box[] => [
+  { x: box.x, y: box.y, w: box.w, h: 1 },
+  { x: box.x, y: bottom(box), w: box.w, h: 1 },
+  { x: box.x, y: box.y, w: 1, h: box.h },
+  { x: right(box), y: box.y, w: 1, h: box.h },
+];
+
 export const shift = <T extends Point>(item: T, dx: number, dy: number): T => ({
   ...item,
   x: item.x + dx,

@@ -7,7 +7,7 @@
  * lies on its line.
  */
 import { headHeight, isContainer, pillSize, type Size } from "./box-size";
-import { bottom, centre, contains, grow, overlaps, right, union } from "./geometry";
+import { borders, bottom, centre, contains, grow, overlaps, right, union } from "./geometry";
 import type { Box, Layout, Point } from "./layout";
 import type { Measure } from "./measure";
 import { placePill } from "./place-pill";
@@ -295,12 +295,6 @@ const gapTo = (box: Box, point: Point): number => {
   const at = centre(box);
   return Math.abs(at.x - point.x) + Math.abs(at.y - point.y);
 };
-const borders = (box: Box): Box[] => [
-  { x: box.x, y: box.y, w: box.w, h: 1 },
-  { x: box.x, y: bottom(box), w: box.w, h: 1 },
-  { x: box.x, y: box.y, w: 1, h: box.h },
-  { x: right(box), y: box.y, w: 1, h: box.h },
-];
 
 /** A loop over one side, wide enough for its pill. */
 function selfLoop(box: Box, pill: Size | null, { terrain, solid, thin }: Ground): Route {

@@ -5,9 +5,9 @@
  * Holds: the result is complete for the chart; entries of elements that no longer exist are gone.
  */
 import type { Chart } from "@/lib/statechart/document";
-import { boxSize, isContainer, pillSize } from "./box-size";
+import { boxSize, headHeight, isContainer, pillSize } from "./box-size";
 import { growContainers, placeMissing, stillAttached } from "./complete-layout";
-import { bottom, centre, overlaps, right, shift } from "./geometry";
+import { borders, bottom, centre, overlaps, right, shift } from "./geometry";
 import type { Layout } from "./layout";
 import type { Measure } from "./measure";
 import { placePill } from "./place-pill";
@@ -149,10 +149,17 @@ function shifted(scene: Scene, layout: Layout, box: SceneBox, by: { x: number; y
   return { ...layout, states, routes };
 }
 
+/** From here a pill lies on a border or a header, or hides its line's ends. */
+const goodCost = 100;
+
 /** Pills whose text changed size find their place on the same line again. */
 function fitPills(scene: Scene, layout: Layout, measure: Measure): Layout {
   const routes = { ...layout.routes };
   const leaves = scene.boxes.filter((box) => !isContainer(box)).flatMap((box) => layout.states[box.id] ?? []);
+  const frames = scene.boxes.flatMap((box) => {
+    const own = isContainer(box) ? layout.states[box.id] : undefined;
+    return own ? [{ ...own, h: headHeight(box) }, ...borders(own)] : [];
+  });
   for (const arrow of scene.arrows) {
     const route = routes[arrow.id];
     if (!route) continue;
@@ -165,12 +172,12 @@ function fitPills(scene: Scene, layout: Layout, measure: Measure): Layout {
     const others = Object.entries(routes).flatMap(([id, other]) =>
       id === arrow.id || !other.label ? [] : [other.label],
     );
-    const placed = placePill(route.points, pill, [...leaves, ...others], []);
-    if (placed.cost < 1000) {
+    const placed = placePill(route.points, pill, [...leaves, ...others], frames);
+    if (placed.cost < goodCost) {
       routes[arrow.id] = { points: route.points, label: placed.box };
       continue;
     }
-    // No room on its line: take another way.
+    // No good room on its line: take another way.
     const again = routeArrows(scene, { ...layout, routes }, new Set([arrow.id]), measure);
     routes[arrow.id] = again.routes[arrow.id] ?? { points: route.points, label: placed.box };
   }
