@@ -37,7 +37,7 @@ export function ChartPreview({ chartId }: { chartId: string }) {
     <aside
       aria-label={`Chart ${chartId}`}
       data-testid="chart-preview"
-      className="flex w-[460px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-xl:w-[380px]"
+      className="flex w-[460px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-xl:w-[380px] max-md:w-full max-md:overflow-visible max-md:border-t max-md:border-l-0"
     >
       <header className="flex min-h-11 shrink-0 items-center gap-1.5 border-b border-border px-3.5">
         <h2 className="min-w-0 truncate font-mono text-title font-semibold" title={chartId}>

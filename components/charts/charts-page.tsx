@@ -90,8 +90,11 @@ export function ChartsPage() {
           onChange={(text) => setParams({ search: text || null })}
         />
       </div>
-      <div className="flex min-h-0 flex-1">
-        <div className="min-w-0 flex-1 overflow-auto bg-surface" data-testid="chart-list">
+      <div className="flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
+        <div
+          className="min-w-0 flex-1 overflow-auto bg-surface max-md:min-h-64 max-md:flex-none"
+          data-testid="chart-list"
+        >
           {charts.error && !charts.data ? (
             <div className="p-5">
               <ErrorPanel

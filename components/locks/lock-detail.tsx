@@ -51,7 +51,7 @@ export function LockDetail({
       aria-label={`Lock ${lockKey}`}
       data-testid="lock-detail"
       data-lock={lockKey}
-      className="flex w-[500px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-lg:w-[380px]"
+      className="flex w-[500px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-lg:w-[380px] max-md:w-full max-md:overflow-visible max-md:border-t max-md:border-l-0"
     >
       <header className="flex min-h-12 shrink-0 items-center gap-2 px-3.5 pt-1.5">
         <h2 className="min-w-0 truncate font-mono text-title font-semibold" title={lockKey}>

@@ -89,8 +89,8 @@ export function LocksPage() {
           </>
         }
       />
-      <div className="flex min-h-0 flex-1">
-        <div className="flex min-w-0 flex-1 flex-col bg-surface">
+      <div className="flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
+        <div className="flex min-w-0 flex-1 flex-col bg-surface max-md:min-h-96 max-md:flex-none">
           <div className="flex min-h-10 shrink-0 flex-wrap items-center gap-2 border-b border-border px-3 py-1.5">
             <SearchInput
               className="w-52"

@@ -81,7 +81,7 @@ export function EventList({
   return (
     <section
       aria-label="Events"
-      className="flex w-[252px] shrink-0 flex-col border-r border-border bg-surface"
+      className="flex w-[252px] shrink-0 flex-col border-r border-border bg-surface max-md:h-64 max-md:w-full max-md:border-t max-md:border-r-0"
     >
       <header className="flex h-9 shrink-0 items-center gap-2 border-b border-border px-3">
         <h2 className="text-body font-semibold">Events</h2>

@@ -297,7 +297,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
         </Banner>
       ) : null}
 
-      <div className="flex min-h-0 flex-1">
+      <div className="flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
         <EventList
           instanceId={instance.id}
           total={total}
@@ -305,7 +305,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           tree={version?.tree ?? null}
           onSelect={seek}
         />
-        <div className="flex min-w-0 flex-1 flex-col bg-canvas">
+        <div className="flex min-w-0 flex-1 flex-col bg-canvas max-md:order-first max-md:h-80 max-md:flex-none">
           <div className="relative min-h-0 flex-1">
             {versionError ? (
               <div className="p-5">
@@ -319,7 +319,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               <ChartCanvas
                 chart={version.chart}
                 layout={version.layout}
-                marks={marks ?? lastMarks ?? noMarks}
+                marks={marks ?? (stateQuery.error ? null : lastMarks) ?? noMarks}
                 fitKey={`${instance.chartId} ${instance.version}`}
                 label={`${instance.chartId} after event ${cursor}: ${(shown?.configuration ?? []).join(", ")}`}
               />
@@ -341,7 +341,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
         </div>
         <aside
           aria-label={`Event ${cursor}`}
-          className="flex w-[348px] shrink-0 flex-col border-l border-border bg-surface max-lg:w-[280px]"
+          className="flex w-[348px] shrink-0 flex-col border-l border-border bg-surface max-lg:w-[280px] max-md:min-h-80 max-md:w-full max-md:border-t max-md:border-l-0"
         >
           <Tabs<TabName>
             label="What is known about this event"

@@ -241,7 +241,11 @@ export function SendEventDialog(props: SendEventDialogProps) {
             </span>
           </ErrorPanel>
         ) : send.error ? (
-          <ErrorPanel title={`Couldn’t send ${type.trim()}`} error={send.error} />
+          <ErrorPanel title={`Couldn’t send ${type.trim()}`} error={send.error}>
+            {send.error instanceof LockstepError && send.error.code === "outcome-unknown"
+              ? "Send again is safe: it carries the same key."
+              : null}
+          </ErrorPanel>
         ) : null}
       </form>
     </Dialog>

@@ -277,7 +277,7 @@ function headline(entry: LogEntryDetail): string {
   switch (entry.outcome) {
     case "moved":
       if (entry.kind === "start") return `Started${to ? ` in ${shortStateName(to)}` : ""}`;
-      return to ? `Moved to ${shortStateName(to)}` : "Moved";
+      return (to ? `Moved to ${shortStateName(to)}` : "Moved") + because(entry);
     case "handled":
       return "Handled without a move";
     case "ignored":
@@ -285,6 +285,22 @@ function headline(entry: LogEntryDetail): string {
     case "failed":
       return "Failed, nothing was changed";
   }
+}
+
+/** Longer guards are read below, not in a headline. */
+const guardShown = 40;
+
+/** Taken as the last resort: the guard before it that said no is the reason. */
+function because(entry: LogEntryDetail): string {
+  const candidates = entry.microsteps[0]?.candidates ?? [];
+  const taken = candidates.find((candidate) => candidate.selected);
+  if (!taken || taken.guard !== null) return "";
+  const refused = candidates.filter(
+    (candidate) =>
+      candidate.atomic === taken.atomic && candidate.guard !== null && candidate.verdict === "false",
+  );
+  const guard = refused.length === 1 ? refused[0]?.guard : null;
+  return guard && guard.length <= guardShown ? ` because ${guard} was false` : "";
 }
 
 const ignoredShort: Record<string, string> = {

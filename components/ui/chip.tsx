@@ -75,7 +75,7 @@ export function Token({ children, className, ...props }: ComponentProps<"span">)
   return (
     <span
       className={cn(
-        "inline-flex h-[22px] items-center gap-1 rounded-chip border border-border-2 bg-surface px-1.5 font-mono text-hint text-text-2",
+        "inline-flex h-[22px] shrink-0 items-center gap-1 rounded-chip whitespace-nowrap border border-border-2 bg-surface px-1.5 font-mono text-hint text-text-2",
         className,
       )}
       {...props}

@@ -22,7 +22,7 @@ export function PageHeader({
   actions?: ReactNode;
 }) {
   return (
-    <header className="flex h-11 shrink-0 items-center gap-2.5 border-b border-border bg-surface pr-3 pl-3.5">
+    <header className="flex h-11 shrink-0 items-center gap-2.5 border-b border-border bg-surface pr-3 pl-3.5 max-md:h-auto max-md:min-h-11 max-md:flex-wrap max-md:py-2">
       <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-1.5">
         {crumbs.map((crumb) => (
           <span key={crumb.href} className="flex shrink-0 items-center gap-1.5">
@@ -41,7 +41,7 @@ export function PageHeader({
       </nav>
       {subtitle ? <span className="truncate text-body text-text-3">{subtitle}</span> : null}
       {children}
-      <div className="ml-auto flex shrink-0 items-center gap-2">{actions}</div>
+      <div className="ml-auto flex shrink-0 items-center gap-2 max-md:flex-wrap">{actions}</div>
     </header>
   );
 }

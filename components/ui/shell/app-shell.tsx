@@ -100,13 +100,13 @@ function Rail({ path, onCommands, onKeys }: FrameProps) {
 
 function Sidebar({ path, onCommands, onKeys }: FrameProps) {
   return (
-    <header className="flex w-52 shrink-0 flex-col border-r border-border bg-surface px-2.5 pb-2">
+    <header className="flex w-52 shrink-0 flex-col border-r border-border bg-surface px-2.5 pb-2 max-md:w-11 max-md:px-2">
       <Link
         href="/"
         className="flex h-12 items-center gap-2.5 rounded-control px-1.5 text-dialog font-semibold"
       >
         <Logo />
-        Lockstep
+        <span className="max-md:sr-only">Lockstep</span>
       </Link>
       <button
         type="button"
@@ -115,8 +115,8 @@ function Sidebar({ path, onCommands, onKeys }: FrameProps) {
         className="mb-2.5 flex h-[30px] items-center gap-2 rounded-control border border-border-2 bg-surface-2 px-2 text-body text-text-2 transition-colors duration-90 hover:border-line"
       >
         <Search size={14} aria-hidden className="text-text-3" />
-        <span className="flex-1 text-left">Search or run…</span>
-        <Kbd>⌘K</Kbd>
+        <span className="flex-1 text-left max-md:sr-only">Search or run…</span>
+        <Kbd className="max-md:hidden">⌘K</Kbd>
       </button>
       <nav aria-label="Rooms" className="flex flex-1 flex-col gap-px">
         {rooms.map((room) => {
@@ -128,24 +128,24 @@ function Sidebar({ path, onCommands, onKeys }: FrameProps) {
               aria-current={current ? "page" : undefined}
               data-testid={`nav-${room.name.toLowerCase()}`}
               className={cn(
-                "flex h-7 items-center gap-2.5 rounded-control px-2 text-body text-text-2 transition-colors duration-90 hover:bg-surface-2 hover:text-text",
+                "flex h-7 items-center gap-2.5 rounded-control px-2 text-body text-text-2 transition-colors duration-90 hover:bg-surface-2 hover:text-text max-md:px-1.5",
                 current && "bg-surface-3 font-semibold text-text hover:bg-surface-3",
               )}
             >
               <room.icon size={15} aria-hidden />
-              {room.name}
+              <span className="max-md:sr-only">{room.name}</span>
             </Link>
           );
         })}
       </nav>
-      <div className="-mx-2.5 flex items-center gap-2 border-t border-border px-3.5 pt-2">
+      <div className="-mx-2.5 flex items-center gap-2 border-t border-border px-3.5 pt-2 max-md:mx-0 max-md:flex-col max-md:px-0">
         <span
           aria-hidden
-          className="flex size-6 items-center justify-center rounded-full bg-accent text-micro font-semibold text-surface"
+          className="flex size-6 shrink-0 items-center justify-center rounded-full bg-accent text-micro font-semibold text-surface"
         >
           L
         </span>
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 max-md:hidden">
           <p className="truncate text-body leading-4 font-medium">local</p>
           <p className="truncate text-hint leading-4 text-text-3">this machine</p>
         </div>
