@@ -11,7 +11,7 @@ import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "./new-id";
 import { openLockBook, deleteLock } from "./lock-rules";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
-import { instanceNotFound } from "./step-batch";
+import { instanceNotFound } from "./refusals";
 
 export async function deleteInstance(
   context: RuntimeContext,

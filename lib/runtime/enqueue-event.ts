@@ -8,8 +8,8 @@ import type { MessageRow } from "@/lib/store/instances";
 import { noWrites } from "@/lib/store/steps";
 import { isEnded, type SendResult } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
-import { instanceNotFound, replayOf, sendScope, type Send, type SendOutcome } from "./step-batch";
-import { instanceEnded } from "./turn";
+import { instanceEnded, instanceNotFound } from "./refusals";
+import { replayOf, sendScope, type Send, type SendOutcome } from "./step-batch";
 
 export async function enqueueEvent(context: RuntimeContext, send: Send): Promise<SendOutcome> {
   const { instanceId, messageId, dedupeKey, actor } = send.message;

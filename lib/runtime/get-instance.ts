@@ -5,7 +5,7 @@ import type { InstanceRow } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import { viewInstance, type InstanceView } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
-import { instanceNotFound } from "./step-batch";
+import { instanceNotFound } from "./refusals";
 
 export async function getInstance(
   { store }: RuntimeContext,

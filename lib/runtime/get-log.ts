@@ -4,7 +4,7 @@ import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit } from "./call";
 import { viewLogEntry, type LogEntry } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
-import { instanceNotFound } from "./step-batch";
+import { instanceNotFound } from "./refusals";
 
 export async function getLog(
   { store }: RuntimeContext,

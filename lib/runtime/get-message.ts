@@ -7,7 +7,7 @@ import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
 import type { InstanceStatus, Outcome, SendResult } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
-import { instanceNotFound } from "./step-batch";
+import { instanceNotFound } from "./refusals";
 
 /** Throws `not-found`, or `instance-ended` for one that became a dead letter. */
 export async function getMessage(

@@ -6,7 +6,7 @@ import { entryNotFound } from "./get-log-entry";
 import { viewTimers, type StateAt } from "./instance-views";
 import { rebuildState } from "./rebuild-state";
 import type { RuntimeContext } from "./runtime-context";
-import { instanceNotFound } from "./step-batch";
+import { instanceNotFound } from "./refusals";
 
 /** Throws `not-found`, or `bad-request` when both seq and at are given. */
 export async function getState(

@@ -12,7 +12,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { openLockBook, settle, type LockBook } from "./lock-rules";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
-import { keyReuse } from "./step-batch";
+import { keyReuse } from "./refusals";
 
 /** What a rule comes to: an answer to keep, one to give without keeping, or a refusal. */
 export type LockOutcome<T> =

@@ -22,7 +22,8 @@ import { instanceExists } from "@/lib/store/steps";
 import { newInstanceId } from "./new-id";
 import { requirePayload, requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
-import { keyReuse, postOutgoing } from "./step-batch";
+import { keyReuse } from "./refusals";
+import { postOutgoing } from "./step-batch";
 import { Turn } from "./turn";
 
 export interface StartInstanceArgs extends Idempotent {

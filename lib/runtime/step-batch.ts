@@ -17,7 +17,9 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { isEnded, parseSnapshot, type Fence, type SendResult } from "./instance-views";
 import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
 import type { Machines } from "./machines";
-import { sequenceConflict, Turn, internalMessage, type Admission, type Verdict } from "./turn";
+import { internalMessage } from "./internal-message";
+import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
+import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
 export interface Send {
@@ -219,13 +221,6 @@ export function staleness(fence: Fence, lock: LockRow | undefined, now: number):
   return (lock.expiresAt ?? 0) <= now ? "the lease has expired" : null;
 }
 
-export const staleFence = (fence: Fence, lock: LockRow | undefined, wrong: string): LockstepError =>
-  new LockstepError(
-    "stale-fence",
-    `Nothing was written: fence ${fence.fence} of lock ${fence.key} is no longer good (${wrong}). Acquire the lock anew.`,
-    { details: { key: fence.key, fence: fence.fence, current: lock?.fence ?? null, reason: wrong } },
-  );
-
 /** Addresses what instances sent to others. What can't be reached comes back as error.communication. */
 export async function postOutgoing(
   tx: StoreTransaction,
@@ -306,13 +301,3 @@ const fencesOf = (message: Pick<MessageRow, "fences">): Fence[] =>
   message.fences === null ? [] : (JSON.parse(message.fences) as Fence[]);
 
 const answerName = (scope: string, key: string): string => JSON.stringify([scope, key]);
-
-export const instanceNotFound = (instanceId: string): LockstepError =>
-  new LockstepError("not-found", `There is no instance ${instanceId}.`, { details: { instanceId } });
-
-export const keyReuse = (key: string): LockstepError =>
-  new LockstepError(
-    "idempotency-key-reuse",
-    `The Idempotency-Key ${key} was used for a call with other arguments. Use a new key for a new call.`,
-    { details: { idempotencyKey: key } },
-  );

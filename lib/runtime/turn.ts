@@ -8,7 +8,7 @@
  * Does not: choose instances, lock or write (step-batch.ts), or know what an event means (the engine).
  */
 import { assert, must } from "@/lib/base/assert";
-import { LockstepError } from "@/lib/base/errors";
+import type { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { Effect } from "@/lib/statechart/effect";
 import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
@@ -17,9 +17,10 @@ import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@
 import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
 import { isEnded, timerLabel, type SendResult } from "./instance-views";
+import { internalMessage, type Outgoing } from "./internal-message";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
 import type { Machine } from "@/lib/statechart/machine";
-import { newMessageId } from "./new-id";
+import { instanceEnded, sequenceConflict } from "./refusals";
 
 /** What became of a message of this turn. */
 export type Verdict =
@@ -27,14 +28,6 @@ export type Verdict =
   /** It stays, or now is, in the mailbox. */
   | { kind: "queued"; result: SendResult }
   | { kind: "refused"; error: LockstepError };
-
-/** A message to another instance, to be addressed when all turns of the batch are done. */
-export interface Outgoing {
-  from: string;
-  to: string;
-  event: { type: string; data?: Json; sendid?: string };
-  at: number;
-}
 
 /** Null when a message may be applied, else why not: the fences' and sequence checks of step-batch.ts. */
 export type Admission = (message: MessageRow, row: InstanceRow) => LockstepError | null;
@@ -364,54 +357,6 @@ const unstarted: Snapshot = {
   invocations: {},
   timers: {},
 };
-
-export const sequenceConflict = (message: MessageRow, row: InstanceRow): LockstepError =>
-  new LockstepError(
-    "sequence-conflict",
-    `Instance ${row.id} is at seq ${row.seq}, not at the expected ${message.expectedSeq}. Read its state, then decide anew.`,
-    { details: { instanceId: row.id, expected: message.expectedSeq, actual: row.seq } },
-  );
-
-export const instanceEnded = (row: Pick<InstanceRow, "id" | "status" | "seq">): LockstepError =>
-  new LockstepError(
-    "instance-ended",
-    `Instance ${row.id} has ended (${row.status}); it takes no more events.`,
-    {
-      details: { instanceId: row.id, status: row.status, seq: row.seq },
-    },
-  );
-
-/** A message from one instance to another, or to itself. */
-export function internalMessage(
-  sender: string,
-  to: Pick<InstanceRow, "id" | "incarnation">,
-  event: Outgoing["event"],
-  at: number,
-): MessageRow {
-  const input: StepInput = {
-    kind: "event",
-    type: event.type,
-    ...(event.data === undefined ? {} : { data: event.data }),
-    ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
-    // SCXML: the address to answer to.
-    origin: `#_scxml_${sender}`,
-    origintype: "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
-  };
-  return {
-    instanceId: to.id,
-    incarnation: to.incarnation,
-    messageId: newMessageId(),
-    type: event.type,
-    input: JSON.stringify(input),
-    actor: `instance:${sender}`,
-    cause: sender,
-    enqueuedAt: at,
-    dedupeScope: null,
-    dedupeKey: null,
-    expectedSeq: null,
-    fences: null,
-  };
-}
 
 const timerRow = (row: InstanceRow, timerId: string, timer: ArmedTimer): TimerRow => ({
   instanceId: row.id,

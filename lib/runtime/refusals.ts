@@ -1,0 +1,40 @@
+/**
+ * How the runtime says no to a caller of an instance: each refusal worded once.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { InstanceRow, MessageRow } from "@/lib/store/instances";
+import type { LockRow } from "@/lib/store/locks";
+import type { Fence } from "./instance-views";
+
+export const instanceNotFound = (instanceId: string): LockstepError =>
+  new LockstepError("not-found", `There is no instance ${instanceId}.`, { details: { instanceId } });
+
+export const keyReuse = (key: string): LockstepError =>
+  new LockstepError(
+    "idempotency-key-reuse",
+    `The Idempotency-Key ${key} was used for a call with other arguments. Use a new key for a new call.`,
+    { details: { idempotencyKey: key } },
+  );
+
+export const instanceEnded = (row: Pick<InstanceRow, "id" | "status" | "seq">): LockstepError =>
+  new LockstepError(
+    "instance-ended",
+    `Instance ${row.id} has ended (${row.status}); it takes no more events.`,
+    {
+      details: { instanceId: row.id, status: row.status, seq: row.seq },
+    },
+  );
+
+export const sequenceConflict = (message: MessageRow, row: InstanceRow): LockstepError =>
+  new LockstepError(
+    "sequence-conflict",
+    `Instance ${row.id} is at seq ${row.seq}, not at the expected ${message.expectedSeq}. Read its state, then decide anew.`,
+    { details: { instanceId: row.id, expected: message.expectedSeq, actual: row.seq } },
+  );
+
+export const staleFence = (fence: Fence, lock: LockRow | undefined, wrong: string): LockstepError =>
+  new LockstepError(
+    "stale-fence",
+    `Nothing was written: fence ${fence.fence} of lock ${fence.key} is no longer good (${wrong}). Acquire the lock anew.`,
+    { details: { key: fence.key, fence: fence.fence, current: lock?.fence ?? null, reason: wrong } },
+  );
