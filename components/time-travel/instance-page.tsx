@@ -167,11 +167,10 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   }, [cursor, prefetch, state, total]);
   useEffect(() => {
     if (!playing || !state) return;
-    if (cursor >= total) {
-      setPlaying(false);
-      return;
-    }
-    const timer = setTimeout(() => setParams({ seq: cursor + 1 }), playMs);
+    const timer = setTimeout(() => {
+      if (cursor < total) setParams({ seq: cursor + 1 });
+      else setPlaying(false);
+    }, playMs);
     return () => clearTimeout(timer);
   }, [cursor, playing, setParams, state, total]);
 

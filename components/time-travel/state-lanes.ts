@@ -10,7 +10,7 @@ import type { ChartTree, TreeState } from "@/lib/diagram/chart-tree";
 import type { LogEntry } from "@/lib/contract/instances";
 import { withAncestors } from "./marks-at";
 
-export interface LaneSpan {
+interface LaneSpan {
   /** Name of the active atomic state. */
   state: string;
   /** Index of the first entry after which it was active, and of the first after which it no longer was. */

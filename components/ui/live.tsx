@@ -3,18 +3,17 @@
  * The tab's one live stream: what changed on the server makes what the page holds stale, and only that is read again.
  *
  * Holds: one EventSource a tab; a hidden tab asks for nothing and catches up when it is seen again; at most one re-read of
- * a thing each 250 ms, however many events it takes.
+ * a thing each 100 ms, however many events it takes.
  */
 import { useQueryClient } from "@tanstack/react-query";
-import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { createContext, use, useEffect, useMemo, useState, type ReactNode } from "react";
 import { change as changeSchema, type Change } from "@/lib/contract/changes";
 import { apiPrefix } from "@/lib/client/client";
 import { queryKeys } from "./query-keys";
 
 export type LiveStatus = "connecting" | "live" | "offline" | "paused";
-type Listener = (change: Change) => void;
 
-const gatherMs = 250;
+const gatherMs = 100;
 /** EventSource repeats by itself unless the server refused; then we try again this much later. */
 const reopenMs = 2_000;
 /** A stream that is back this soon was only cut by a proxy or a restart: nobody needs to read about it. */
@@ -25,7 +24,6 @@ interface Live {
   /** When the stream was lost, for "Showing 19:46:54". */
   offlineSince: number | null;
   reconnect: () => void;
-  listen: (listener: Listener) => () => void;
 }
 const LiveContext = createContext<Live | null>(null);
 
@@ -34,7 +32,6 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [status, setStatus] = useState<LiveStatus>("connecting");
   const [offlineSince, setOfflineSince] = useState<number | null>(null);
   const [attempt, setAttempt] = useState(0);
-  const [listeners] = useState(() => new Set<Listener>());
 
   useEffect(() => {
     let source: EventSource | null = null;
@@ -79,7 +76,6 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         const parsed = changeSchema.safeParse(readJson(event.data));
         if (!parsed.success) return;
         markStale(...keysOf(parsed.data));
-        for (const listener of listeners) listener(parsed.data);
       });
     };
     const close = (): void => {
@@ -107,7 +103,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       document.removeEventListener("visibilitychange", onVisibility);
       close();
     };
-  }, [attempt, listeners, queryClient]);
+  }, [attempt, queryClient]);
 
   const live = useMemo<Live>(
     () => ({
@@ -117,28 +113,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         void queryClient.invalidateQueries();
         setAttempt((count) => count + 1);
       },
-      listen: (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
     }),
-    [status, offlineSince, listeners, queryClient],
+    [status, offlineSince, queryClient],
   );
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
 /** The stream's state; null where there is none (outside the console). */
 export const useLive = (): Live | null => use(LiveContext);
-
-/** Calls `listener` with every change while mounted. */
-export function useChanges(listener: Listener): void {
-  const live = use(LiveContext);
-  const latest = useRef(listener);
-  useEffect(() => {
-    latest.current = listener;
-  });
-  useEffect(() => live?.listen((change) => latest.current(change)), [live]);
-}
 
 function keysOf(change: Change): (readonly string[])[] {
   if (change.kind === "instance")

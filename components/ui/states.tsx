@@ -106,7 +106,7 @@ export function ErrorPanel({
   );
 }
 
-export function describeError(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof LockstepError) return error.message;
   return error instanceof Error ? error.message : String(error);
 }

@@ -55,12 +55,6 @@ export function formatClock(at: number, zone: Zone, precision: "ms" | "coarse" =
   return precision === "ms" ? `${clock}.${millis(at)}` : clock;
 }
 
-/** `29 Nov 14:08`: for lists that span days. */
-export function formatDay(at: number, zone: Zone): string {
-  const part = parts(at, zone);
-  return `${Number(part.day)} ${part.month} ${part.hour}:${part.minute}`;
-}
-
 /** `UTC`, or the reader's own zone by name. */
 export function zoneName(zone: Zone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
