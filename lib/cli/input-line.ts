@@ -1,33 +1,16 @@
 /**
- * One line of a run's input: `{"type":"pay","data":…}` or `{"advance": Delay}`.
+ * The text of one line of a run's input, within bounds.
  */
-import { isJsonObject, type Json } from "@/lib/base/json";
 import { parseJson } from "@/lib/formats/parse-json";
-import { delayMs } from "./stubs";
-
-export type InputLine = { type: string; data?: Json } | { advanceMs: number } | { problem: string };
+import { readInputLine, type InputLine } from "@/lib/play/input-line";
 
 // As the HTTP API: larger payloads are refused before they are parsed whole.
 const lineCharsMax = 256 * 1024;
 
-export function parseInputLine(text: string): InputLine {
+export function parseInputLine(text: string): InputLine | { problem: string } {
   if (text.length > lineCharsMax)
     return { problem: `it has ${text.length} characters; at most ${lineCharsMax} are read` };
   const parsed = parseJson(text);
   if (!parsed.ok) return { problem: `it is not JSON: ${parsed.message} (column ${parsed.at.column})` };
-  const { value } = parsed;
-  if (!isJsonObject(value)) return { problem: 'it must be an object, {"type": …} or {"advance": …}' };
-  const allowed = value.advance === undefined ? ["type", "data"] : ["advance"];
-  const unknown = Object.keys(value).find((key) => !allowed.includes(key));
-  if (unknown !== undefined) return { problem: `it has the unknown key "${unknown}"` };
-  if (value.advance !== undefined) {
-    const advanceMs = delayMs(value.advance);
-    if (advanceMs === null)
-      return {
-        problem: `${JSON.stringify(value.advance)} is no duration: use ms or "10ms", "1h30m", "PT5M"`,
-      };
-    return { advanceMs };
-  }
-  if (typeof value.type !== "string" || value.type === "") return { problem: 'its "type" must be a text' };
-  return value.data === undefined ? { type: value.type } : { type: value.type, data: value.data };
+  return readInputLine(parsed.value);
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SessionLine } from "./session";
+import type { SessionLine } from "@/lib/play/session";
 
 const root = join(import.meta.dirname, "../..");
 const bin = join(root, "dist/lockstep.js");

@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { decodeText } from "@/lib/formats/decode-text";
 import { importChart } from "@/lib/formats/import-chart";
 import { importBounds, refuse, type ImportResult } from "@/lib/formats/import-result";
+import { childCharts } from "@/lib/play/child-charts";
+import type { FindChart } from "@/lib/play/world";
 
 export function readChartFile(path: string): ImportResult {
   const format = /\.(?:scxml|xml)$/i.test(path) ? "scxml" : "lockstep";
@@ -20,6 +22,12 @@ export function readChartFile(path: string): ImportResult {
   if (!decoded.ok)
     return refuse(format, "bad-encoding", `The text cannot be read: ${decoded.message}.`, decoded.at);
   return importChart(decoded.text, { fileName: basename(path), load: (src) => load(path, src) });
+}
+
+/** Child charts given inline in the chart at `path`, or by files beside it. */
+export function childChartsOf(path: string): FindChart {
+  const loadBeside = (src: string): string | null => load(path, src);
+  return childCharts({ read: (text) => importChart(text, { load: loadBeside }), load: loadBeside });
 }
 
 function load(chartPath: string, src: string): string | null {

@@ -14,9 +14,9 @@ import type { Microstep } from "@/lib/statechart/trace";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { parseInputLine } from "./input-line";
 import { diagnosticLine } from "./print-diagnostics";
-import { readChartFile, reasonOf } from "./read-chart-file";
-import { Session, type SessionLine } from "./session";
-import { delayMs, parseStubs, type Stubs } from "./stubs";
+import { childChartsOf, readChartFile, reasonOf } from "./read-chart-file";
+import { Session, type SessionLine } from "@/lib/play/session";
+import { delayMs, parseStubs, type Stubs } from "@/lib/play/stubs";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -48,6 +48,7 @@ export async function run(args: string[]): Promise<ExitCode> {
   if (loaded === null) return exit.chart;
   const session = new Session(loaded.machine, {
     trace: values.trace,
+    findChart: childChartsOf(file),
     ...(loaded.name === null ? {} : { name: loaded.name }),
     ...(stubs === undefined ? {} : { stubs }),
   });

@@ -9,8 +9,9 @@ import type { Json } from "@/lib/base/json";
 import { importChart } from "@/lib/formats/import-chart";
 import type { ImportResult } from "@/lib/formats/import-result";
 import { readXml, type XmlElement } from "@/lib/formats/scxml/read-xml";
+import { childCharts } from "@/lib/play/child-charts";
+import { World } from "@/lib/play/world";
 import { compile } from "@/lib/statechart/compile";
-import { Session } from "./session";
 
 export interface ConformanceCase {
   /** Path of the document below the cases' folder, without extension. */
@@ -26,8 +27,13 @@ interface CaseScript {
   events: { after?: number; event: { name: string; data?: Json }; nextConfiguration: string[] }[];
 }
 
-/** Elements whose cases wait: code is never run, and sessions that talk to each other come later. */
-const excludedElements = ["script", "invoke", "send"];
+/** What a document holds that is not played: code is never run, and HTTP is an optional way to send. */
+const isExcluded = ({ name, attributes }: XmlElement): string | null =>
+  name === "script"
+    ? "`<script>`"
+    : name === "send" && /#BasicHTTPEventProcessor\/?$/.test(attributes.get("type") ?? "")
+      ? "`<send>` over HTTP (the optional BasicHTTPEventProcessor)"
+      : null;
 
 const require = createRequire(import.meta.url);
 /** Where the package's cases are installed. */
@@ -52,21 +58,36 @@ export function readCases(folder = casesFolder()): ConformanceCase[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Plays a case; null when every configuration is as expected, else the first difference. */
+/**
+ * Plays a case; null when every configuration is as expected, else the first difference. The framework compares at the
+ * end of the macrostep of the script's own event (or of the start): what that sent is played after it, and `after` lets
+ * the virtual clock pass before the event.
+ */
 export function playCase({ document, script }: ConformanceCase): string | null {
   const { chart, diagnostics, name } = importCase(document);
   if (chart === null) return `import failed: ${diagnostics[0]?.message ?? ""}`;
-  const session = new Session(compile(chart), name === null ? {} : { name });
+  const load = loadBeside(document);
+  const world = new World(
+    { machine: compile(chart), ...(name === null ? {} : { name }) },
+    { findChart: childCharts({ read: (text) => importChart(text, { load }), load }) },
+  );
+  const configuration = (): string[] => world.root.snapshot?.configuration ?? [];
   const differs = (where: string, expected: string[], found: string[]): string | null => {
     const [want, got] = [expected, found].map((names) => names.toSorted().join(" "));
     return want === got ? null : `${where}: expected ${want}, got ${got}`;
   };
-  const first = differs("start", script.initialConfiguration, session.start().configuration);
+  world.start();
+  const first = differs("start", script.initialConfiguration, configuration());
   if (first !== null) return first;
   for (const [index, { after, event, nextConfiguration }] of script.events.entries()) {
-    if (after !== undefined) session.advance(after);
-    const { configuration } = session.send(event.name, event.data);
-    const difference = differs(`event ${index + 1} (${event.name})`, nextConfiguration, configuration);
+    world.settle();
+    if (after !== undefined) {
+      const until = world.nowMs + after;
+      world.runUntil(until);
+      world.nowMs = until;
+    }
+    world.send(event.name, event.data);
+    const difference = differs(`event ${index + 1} (${event.name})`, nextConfiguration, configuration());
     if (difference !== null) return difference;
   }
   return null;
@@ -75,21 +96,25 @@ export function playCase({ document, script }: ConformanceCase): string | null {
 function importCase(document: string): ImportResult {
   return importChart(readFileSync(document, "utf8"), {
     fileName: basename(document),
-    load: (src) => {
-      try {
-        return readFileSync(join(dirname(document), src.replace(/^file:/, "")), "utf8");
-      } catch {
-        return null;
-      }
-    },
+    load: loadBeside(document),
   });
 }
+
+const loadBeside =
+  (document: string) =>
+  (src: string): string | null => {
+    try {
+      return readFileSync(join(dirname(document), src.replace(/^file:/, "")), "utf8");
+    } catch {
+      return null;
+    }
+  };
 
 function reasonToExclude(document: string, script: CaseScript): string | null {
   const parsed = readXml(readFileSync(document, "utf8"));
   if (!parsed.ok) return `not XML: ${parsed.message}`;
-  const element = findElement(parsed.root, parsed.root.uri);
-  if (element !== null) return `\`<${element}>\``;
+  const element = findExcluded(parsed.root, parsed.root.uri);
+  if (element !== null) return element;
   const { losses, chart, positions = {} } = importCase(document);
   const untranslated = losses.find(({ message }) => message.includes("placeholder"));
   if (untranslated !== undefined) return untranslated.message;
@@ -103,10 +128,11 @@ function reasonToExclude(document: string, script: CaseScript): string | null {
   return null;
 }
 
-function findElement(element: XmlElement, uri: string): string | null {
-  if (element.uri === uri && excludedElements.includes(element.name)) return element.name;
+function findExcluded(element: XmlElement, uri: string): string | null {
+  const reason = element.uri === uri ? isExcluded(element) : null;
+  if (reason !== null) return reason;
   for (const child of element.children) {
-    const found = findElement(child, uri);
+    const found = findExcluded(child, uri);
     if (found !== null) return found;
   }
   return null;
@@ -140,8 +166,10 @@ lead to) run in \`npm test\` through the importer, the engine and the virtual cl
 
 ${cases.length} cases have a script: ${cases.length - excluded.length} are run, ${excluded.length} excluded.
 
-A case is excluded by rule, never by hand: its document holds \`<script>\`, \`<invoke>\` or \`<send>\`; an expression of it lies
-outside the translated ECMAScript subset; or its script expects a state that its document does not have.
+A case is excluded by rule, never by hand: its document holds \`<script>\`, or sends over HTTP (an optional processor); an
+expression of it lies outside the translated ECMAScript subset; or its script expects a state that its document does not
+have. Configurations are compared at the end of the macrostep of the script's own event, as the framework defines it; what
+that event sent is played after it, and the script's \`after\` lets virtual time pass.
 
 ## Excluded cases
 

@@ -118,7 +118,8 @@ function startInvocations(run: Run): void {
   }
 }
 
-function end(run: Run): void {
+/** Exit actions of all that is active; nothing it started or armed outlives it. */
+export function end(run: Run): void {
   exitInterpreter(run);
   for (const id of Object.keys(run.timers)) run.disarm(id);
   for (const id of Object.keys(run.invocations)) run.endInvocation(id, true);

@@ -73,6 +73,7 @@ export class Run implements Execution {
   private block: ActionBlock | null = null;
   private ownScope: ExecutionScope | null = null;
   private readonly seq: number;
+  private readonly canReach: StepOptions["canReach"];
 
   constructor(
     readonly machine: Machine,
@@ -83,6 +84,7 @@ export class Run implements Execution {
     this.session = before.session;
     this.at = options.at;
     this.seq = options.seq;
+    this.canReach = options.canReach;
     this.ownHistory = before.history;
     this.ownGenerations = before.generations;
     this.ownInvocations = before.invocations;
@@ -309,7 +311,7 @@ export class Run implements Execution {
     if (to !== null && this.isUnreachable(to)) {
       return this.queueError(
         "error.communication",
-        { code: "unreachable", message: `there is no invocation "${to.slice(2)}" to send "${type}" to` },
+        { code: "unreachable", message: `there is no ${to} to send "${type}" to` },
         id ?? undefined,
       );
     }
@@ -336,8 +338,9 @@ export class Run implements Execution {
   }
 
   private isUnreachable(to: string): boolean {
-    if (to === "#_internal" || to === "#_parent" || to.startsWith("#_scxml_") || !to.startsWith("#_"))
-      return false;
+    if (to === "#_internal") return false;
+    if (to === "#_parent" || to.startsWith("#_scxml_") || !to.startsWith("#_"))
+      return this.canReach?.(to) === false;
     return !Object.hasOwn(this.invocations, to.slice(2));
   }
 

@@ -1,7 +1,7 @@
 /**
  * A machine's first step: the context's initial values, the initial configuration, then on to rest.
  */
-import type { Json } from "@/lib/base/json";
+import type { Json, JsonObject } from "@/lib/base/json";
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import { enterInitial } from "./enter-exit";
 import { finish, finishFailed } from "./finish";
@@ -13,7 +13,13 @@ import type { StepOptions, StepResult } from "./step";
 
 export function start(
   machine: Machine,
-  session: { id: string; input?: Json; name?: string },
+  session: {
+    id: string;
+    input?: Json;
+    name?: string;
+    /** Values that take the place of the chart's own initial ones; other names are passed over (SCXML 6.4). */
+    data?: JsonObject;
+  },
   options: StepOptions,
 ): StepResult {
   const name = session.name ?? machine.chart.id;
@@ -31,7 +37,7 @@ export function start(
   try {
     run.countMicrostep();
     run.beginTrace(null);
-    bindContext(run);
+    bindContext(run, session.data ?? {});
     enterInitial(run);
     comeToRest(run);
     return finish(run, { outcome: "moved" });
@@ -43,11 +49,16 @@ export function start(
 }
 
 /** Computed values see the literal ones, and each other in the order they need. One that fails is null. */
-function bindContext(run: Run): void {
+function bindContext(run: Run, given: JsonObject): void {
   const { initialContext, lateRoots } = run.machine;
   run.context = Object.fromEntries(initialContext.map(([root]) => [root, null]));
   run.unbound = lateRoots;
   for (const [root, value] of initialContext) {
+    const own = Object.hasOwn(given, root) ? given[root] : undefined;
+    if (own !== undefined) {
+      run.context = { ...run.context, [root]: own };
+      continue;
+    }
     try {
       run.context = { ...run.context, [root]: value(run) };
     } catch (error) {

@@ -45,6 +45,11 @@ export interface StepOptions {
   seq: number;
   /** Record microsteps. Off costs nothing. */
   trace?: boolean;
+  /**
+   * Whether another session (`#_parent`, `#_scxml_ID`, `instance:ID`) can be reached now, where the caller knows: a send
+   * to one that cannot queues error.communication at once. Without it every address may be one.
+   */
+  canReach?: (to: string) => boolean;
 }
 
 export interface StepResult {
