@@ -26,6 +26,11 @@ export interface ElkEngine {
   layout(graph: ElkNode): Promise<ElkNode>;
 }
 
+/** The engine gave up on a graph; asking again would take as long. */
+export class LayoutTimeout extends Error {
+  override name = "LayoutTimeout";
+}
+
 export interface AutoLayout {
   layout: Layout;
   /** ELK could not: boxes stand in a grid. Says which element it stumbled over, as far as known. */
@@ -229,16 +234,17 @@ class Work {
     const graph = await this.elk
       .layout(this.graph(box, blocks, arrows, direction))
       // Arrows between a container and its own inside are what ELK stumbles over most; our router can do them.
-      .catch(() =>
-        this.elk.layout(
+      .catch((error: unknown) => {
+        if (error instanceof LayoutTimeout) throw error;
+        return this.elk.layout(
           this.graph(
             box,
             blocks,
             arrows.filter((arrow) => !this.isInward(arrow)),
             direction,
           ),
-        ),
-      );
+        );
+      });
     const least = box ? boxSize(box, this.measure) : { w: 0, h: 0 };
     const whole: Block = {
       w: Math.max(graph.width ?? 0, least.w),
@@ -386,7 +392,7 @@ class Work {
   /** Which arrow makes ELK fail? Named when leaving out that one lets the rest of the canvas pass. */
   async culprit(error: unknown): Promise<string> {
     const blocks = new Map<string, Block>();
-    const arrows = this.arrowsOf(null, blocks);
+    const arrows = error instanceof LayoutTimeout ? [] : this.arrowsOf(null, blocks);
     for (const suspect of arrows.slice(0, culpritTriesMax)) {
       const rest = arrows.filter((item) => item !== suspect);
       const passed = await this.elk.layout(this.graph(null, blocks, rest, "right")).then(

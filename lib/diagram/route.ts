@@ -7,7 +7,7 @@
  * lies on its line.
  */
 import { headHeight, isContainer, pillSize, type Size } from "./box-size";
-import { borders, bottom, centre, contains, grow, overlaps, right, union } from "./geometry";
+import { borders, bottom, centre, contains, grow, overlaps, right, simplify, union } from "./geometry";
 import type { Box, Layout, Point } from "./layout";
 import type { Measure } from "./measure";
 import { placePill } from "./place-pill";
@@ -76,7 +76,8 @@ function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Me
   const sources = ports(from, to, arrow.source, contains(from, to));
   const targets = ports(to, from, arrow.target, contains(to, from));
   const first = bestOf(sources, targets, pill, ground);
-  if (!first || !pill || first.pillCost < 60) return first?.route ?? null;
+  if (!first) return plainRoute(from, to, pill, ground);
+  if (!pill || first.pillCost < 60) return first.route;
   // The pill has no good place on the shortest path: keep further from the boxes, or take other sides, and choose the
   // best of path and pill together.
   let best = first;
@@ -97,6 +98,50 @@ function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Me
     consider(bestOf(sources, onSide(targets, side), pill, high));
   }
   return best.route;
+}
+
+/** Drawn when the search gives up (too crowded, no port fits): past nothing, but there. */
+function plainRoute(from: Box, to: Box, pill: Size | null, ground: Ground): Route {
+  const points = simplify(plainPoints(from, to));
+  return pill ? { points, label: placePill(points, pill, ground.solid, ground.thin).box } : { points };
+}
+
+function plainPoints(from: Box, to: Box): Point[] {
+  const a = centre(from);
+  const b = centre(to);
+  if (contains(from, to))
+    return [
+      { x: from.x, y: b.y },
+      { x: to.x, y: b.y },
+    ];
+  if (contains(to, from))
+    return [
+      { x: from.x, y: a.y },
+      { x: to.x, y: a.y },
+    ];
+  const upright = Math.abs(b.y - a.y) * (from.w + to.w) > Math.abs(b.x - a.x) * (from.h + to.h);
+  if (upright) {
+    const down = b.y >= a.y;
+    const start = down ? bottom(from) : from.y;
+    const end = down ? to.y : bottom(to);
+    const middle = (start + end) / 2;
+    return [
+      { x: a.x, y: start },
+      { x: a.x, y: middle },
+      { x: b.x, y: middle },
+      { x: b.x, y: end },
+    ];
+  }
+  const rightwards = b.x >= a.x;
+  const start = rightwards ? right(from) : from.x;
+  const end = rightwards ? to.x : right(to);
+  const middle = (start + end) / 2;
+  return [
+    { x: start, y: a.y },
+    { x: middle, y: a.y },
+    { x: middle, y: b.y },
+    { x: end, y: b.y },
+  ];
 }
 
 const sides: Side[] = ["right", "bottom", "left", "top"];
