@@ -23,7 +23,7 @@ describe.each(providers)("sending on %s", (provider) => {
   });
 
   test("I1: sends at once are applied each once, in one order without gaps", async () => {
-    const results = await Promise.all(Array.from({ length: 60 }, () => send("add")));
+    const results = await Promise.all(Array.from({ length: 60 }, () => send("add", { waitMs: 25_000 })));
     expect(results.map((result) => result.seq).sort((a, b) => Number(a) - Number(b))).toEqual(
       Array.from({ length: 60 }, (_, index) => index + 2),
     );

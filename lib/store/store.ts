@@ -20,7 +20,8 @@ export interface Store extends ChartReads, InstanceReads, LockReads {
   now(): Promise<number>;
   /**
    * Committed changes after `position`, in an order in which nothing committed later is ever inserted before. Null: none,
-   * and the position from which to follow. `resync`: the position is none of this store's.
+   * and a position from which to follow: nothing committed from now on is missed, a change just before may come again.
+   * `resync`: the position is none of this store's.
    */
   changesSince(position: string | null, limit: number): Promise<StoredChanges>;
   /** Calls `listener` after each transaction of this process that wrote. A hint: other processes' commits give none. */

@@ -83,7 +83,8 @@ test("a dump restored into a server that counts transactions anew keeps the feed
     await store.transaction((tx) => tx.insertChart(chart("after")));
     // Shown when every transaction of the server that began before is over, those of other tests too.
     await vi.waitFor(async () => {
-      expect((await store.changesSince(position, 10)).changes).toMatchObject([{ id: "after" }]);
+      const { changes } = await store.changesSince(position, 10);
+      expect(changes.at(-1)).toMatchObject({ id: "after" });
     }, 10_000);
     expect((await store.changesSince("0.0", 10)).changes).toMatchObject([{ id: "before" }, { id: "after" }]);
     await store.close();
