@@ -392,6 +392,48 @@ describe("convert", () => {
   });
 });
 
+describe("test", () => {
+  const suite = (name: string, tests: object): string => {
+    chart(`${name}.json`, { initial: "a", states: { a: { after: { "1s": "b" } }, b: {} } });
+    return file(`${name}.test.json`, JSON.stringify(tests));
+  };
+  const step = (configuration: string[]): object => ({ advance: "1s", expect: { configuration } });
+
+  test("plays the tests beside a chart, named by either file, and says where one fails", async () => {
+    const tests = suite("pair", [
+      { name: "moves on", steps: [step(["b"])] },
+      { name: "stays", steps: [step(["a"])] },
+    ]);
+    const done = await lockstep(["test", tests]);
+    expect(done).toMatchObject({ code: 1, err: "" });
+    expect(done.out).toContain("moves on\nFAILED");
+    expect(done.out).toContain('step 1, configuration[0]: expected "a", found "b"\n1 passed, 1 failed');
+    const json = await lockstep(["test", join(folder, "pair.json"), "--json"]);
+    expect(json.code).toBe(1);
+    expect(
+      json.out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([
+      { name: "moves on", ok: true },
+      { name: "stays", ok: false, step: 1, at: "configuration[0]", expected: "a", found: "b" },
+    ]);
+  });
+
+  test("exit 0 when all pass; 2 for a file that is no test; 1 for a chart that cannot be run", async () => {
+    const good = suite("good", { name: "moves on", steps: [step(["b"])] });
+    expect(await lockstep(["test", good])).toMatchObject({ code: 0, err: "" });
+    const bad = suite("bad", { name: "x", steps: [{ go: 1 }] });
+    expect(await lockstep(["test", good, bad])).toMatchObject({ code: 2, out: "" });
+    chart("broken.json", { initial: "a", states: { a: { on: { go: "nowhere" } } } });
+    const broken = file("broken.test.json", JSON.stringify({ name: "x", steps: [step(["b"])] }));
+    const done = await lockstep(["test", broken]);
+    expect(done.code).toBe(1);
+    expect(done.err).toContain("cannot be run");
+  });
+});
+
 describe("the command itself", () => {
   test.each([
     [[], "Say what to do"],
@@ -403,6 +445,8 @@ describe("the command itself", () => {
     [["run", microwave, "--events", "/no/such/file"], "no such file"],
     [["run", microwave, "--stubs", "/no/such/file"], "no such file"],
     [["check"], "at least one FILE"],
+    [["test"], "at least one FILE"],
+    [["test", microwave], "has no tests"],
     [["convert", "a"], "IN and OUT"],
   ])("lockstep %j: exit 2 with a hint", async (args, message) => {
     const done = await lockstep(args);
@@ -413,7 +457,7 @@ describe("the command itself", () => {
   test("help names every verb", async () => {
     const done = await lockstep(["help"]);
     expect(done.code).toBe(0);
-    for (const verb of ["check", "convert", "run"]) expect(done.out).toContain(`lockstep ${verb}`);
+    for (const verb of ["check", "convert", "run", "test"]) expect(done.out).toContain(`lockstep ${verb}`);
   });
 
   test("starts in under 0.3 s, or five times Node's own start where the machine is busy", async () => {

@@ -11,6 +11,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./convert")).convert(args);
     case "run":
       return (await import("./run")).run(args);
+    case "test":
+      return (await import("./test")).test(args);
     case "help":
     case "--help":
     case "-h":

@@ -7,14 +7,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { Json } from "@/lib/base/json";
 import { parseJson } from "@/lib/formats/parse-json";
-import { LockstepError } from "@/lib/base/errors";
-import { compile } from "@/lib/statechart/compile";
-import type { Machine } from "@/lib/statechart/machine";
 import type { Microstep } from "@/lib/statechart/trace";
-import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { parseInputLine } from "./input-line";
-import { diagnosticLine } from "./print-diagnostics";
-import { childChartsOf, readChartFile, reasonOf } from "./read-chart-file";
+import { loadMachine } from "./load-machine";
+import { childChartsOf, reasonOf } from "./read-chart-file";
 import { Session, type SessionLine } from "@/lib/play/session";
 import { delayMs, parseStubs, type Stubs } from "@/lib/play/stubs";
 import { exit, UsageError, type ExitCode } from "./usage";
@@ -94,25 +90,6 @@ function mustBeReadable(path: string): void {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
-  }
-}
-
-/** Null, with the reasons on stderr, when the chart cannot be run. */
-function loadMachine(file: string): { machine: Machine; name: string | null } | null {
-  const result = readChartFile(file);
-  const complain = (diagnostics: Diagnostic[]): null => {
-    for (const one of diagnostics) process.stderr.write(`${diagnosticLine(file, one, result.positions)}\n`);
-    process.stderr.write(`${file} cannot be run.\n`);
-    return null;
-  };
-  if (result.chart === null) return complain(result.diagnostics);
-  try {
-    return { machine: compile(result.chart), name: result.name };
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    const found = error.details.diagnostics;
-    process.stderr.write(`${file}: ${error.message}\n`);
-    return complain(Array.isArray(found) ? (found as unknown as Diagnostic[]) : []);
   }
 }
 

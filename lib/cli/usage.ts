@@ -27,6 +27,8 @@ export const usage = `lockstep: durable statecharts, from the command line
       --drain                          at the end, advance until nothing is pending …
       --until 60s                      … or this much virtual time since the start has passed
       --stubs FILE                     {"src or invoke id": [{"after": "1s", "output": …} …]}
+  lockstep test FILE…                  play the tests in NAME.test.json beside the chart NAME; FILE is either
+      --json                           one JSON line per test
 
 Reads lockstep JSON, XState and Stately JSON, and SCXML. Exit codes: 0 done, 1 the chart cannot be loaded or has errors,
 2 wrong use or a bad input line.
