@@ -2,7 +2,7 @@
  * Charts: drafts with revisions, immutable versions.
  */
 import { z } from "zod";
-import { id, json, pageOf, timestamp } from "./common";
+import { id, pageOf, timestamp } from "./common";
 
 export const box = z.object({
   x: z.number(),
