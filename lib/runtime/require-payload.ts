@@ -49,3 +49,17 @@ function requireDepth(value: Json, field: string): void {
     level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
   }
 }
+
+/**
+ * An event from outside may not bear a name that only Lockstep makes: whoever may send events could else end a wait for a
+ * state, a task or a failure that never happened. Other names under `done.` and `error.` are the author's own.
+ */
+export function requireOutsideType(type: string): void {
+  if (!/^(error\.(execution|communication|platform)$|error\.invoke\.|done\.(state|invoke)\.)/.test(type))
+    return;
+  throw new LockstepError(
+    "bad-request",
+    `type "${type.slice(0, 100)}" is made by Lockstep alone. Name the event otherwise.`,
+    { details: { field: "type" } },
+  );
+}

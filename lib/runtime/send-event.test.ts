@@ -103,6 +103,8 @@ describe.each(providers)("sending on %s", (provider) => {
       [() => send("add", { data: "x".repeat(300 * 1024) }), "payload-too-large"],
       [() => send("add", { data: JSON.parse("[".repeat(500) + "]".repeat(500)) as Json }), "bad-request"],
       [() => send("a\0b"), "bad-request"],
+      [() => send("error.communication"), "bad-request"],
+      [() => send("done.invoke.lift"), "bad-request"],
       [() => at.runtime.sendEvent(local, { instanceId: "nobody", type: "add" }), "not-found"],
       [() => at.runtime.sendEvent(anonymousActor, { instanceId: "c", type: "add" }), "forbidden"],
     ];

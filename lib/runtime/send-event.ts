@@ -16,7 +16,7 @@ import { readSendResult } from "./get-message";
 import type { Fence, SendResult } from "./instance-views";
 import { sendWaitMs } from "./limits";
 import { newMessageId } from "./new-id";
-import { requirePayload, requireText } from "./require-payload";
+import { requireOutsideType, requirePayload, requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { busyPause } from "./send-queue";
 import type { Send, SendOutcome, StoredAnswer } from "./step-batch";
@@ -65,6 +65,7 @@ export async function sendEvent(
 
 function sendOf(actor: Actor, args: SendEventArgs): Send {
   requireText(args.type, "type");
+  requireOutsideType(args.type);
   const data = args.data;
   if (data !== undefined) requirePayload(data, "data");
   const input: StepInput = { kind: "event", type: args.type, ...(data === undefined ? {} : { data }) };
