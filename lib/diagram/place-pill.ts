@@ -13,12 +13,13 @@ export interface PlacedPill {
 
 const step = 10;
 
-/** `solid`: leaves and pills, never to be covered; `thin`: headers and borders, better not. */
+/** `solid`: leaves and pills, never to be covered; `thin`: headers and borders, better not; `lines`: of other arrows. */
 export function placePill(
   points: readonly Point[],
   pill: Size,
   solid: readonly Box[],
   thin: readonly Box[],
+  lines: readonly Box[] = [],
 ): PlacedPill {
   const total = points.slice(1).reduce((sum, b, i) => sum + distance(points[i] ?? b, b), 0);
   let best: PlacedPill | null = null;
@@ -41,6 +42,7 @@ export function placePill(
       cost += Math.max(0, 12 - before) * 2 + Math.max(0, 18 - after) * 2.5;
       for (const item of solid) if (overlaps(box, item, 2)) cost += 1000;
       for (const item of thin) if (overlaps(grow(box, 1), item)) cost += 120;
+      for (const item of lines) if (overlaps(box, item)) cost += 70;
       if (!best || cost < best.cost) best = { box, cost };
     }
     walked += length;

@@ -12,7 +12,16 @@ import type { Box, Layout, Point } from "./layout";
 import type { Measure } from "./measure";
 import { placePill } from "./place-pill";
 import type { Scene, SceneArrow } from "./scene";
-import { laneOf, searchPath, segmentCost, stub, type Port, type Side, type Terrain } from "./search-path";
+import {
+  laneBox,
+  laneOf,
+  searchPath,
+  segmentCost,
+  stub,
+  type Port,
+  type Side,
+  type Terrain,
+} from "./search-path";
 
 type Route = Layout["routes"][string];
 
@@ -103,7 +112,9 @@ function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Me
 /** Drawn when the search gives up (too crowded, no port fits): past nothing, but there. */
 function plainRoute(from: Box, to: Box, pill: Size | null, ground: Ground): Route {
   const points = simplify(plainPoints(from, to));
-  return pill ? { points, label: placePill(points, pill, ground.solid, ground.thin).box } : { points };
+  return pill
+    ? { points, label: placePill(points, pill, ground.solid, ground.thin, ground.lines).box }
+    : { points };
 }
 
 function plainPoints(from: Box, to: Box): Point[] {
@@ -151,6 +162,7 @@ interface Ground {
   terrain: Terrain;
   solid: Box[];
   thin: Box[];
+  lines: Box[];
 }
 
 interface Candidate {
@@ -164,7 +176,7 @@ function bestOf(sources: Port[], targets: Port[], pill: Size | null, ground: Gro
   let best: Candidate | null = null;
   for (const path of paths) {
     if (!path) continue;
-    const placed = pill && placePill(path.points, pill, ground.solid, ground.thin);
+    const placed = pill && placePill(path.points, pill, ground.solid, ground.thin, ground.lines);
     const candidate: Candidate = {
       route: placed ? { points: path.points, label: placed.box } : { points: path.points },
       cost: path.cost,
@@ -324,14 +336,18 @@ function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box
       const a = route.points[i];
       if (!a) return;
       const lane = laneOf(a, b);
-      if (overlaps({ x: lane.x, y: lane.y, w: lane.right - lane.x, h: lane.bottom - lane.y }, area, 1))
-        lanes.push(lane);
+      if (overlaps(laneBox(lane), area, 1)) lanes.push(lane);
     });
   }
   const bound = common === undefined ? undefined : layout.states[common];
   const near = centre(union([from, to]) ?? from);
   obstacles.sort((a, b) => gapTo(a, near) - gapTo(b, near));
-  return { terrain: { obstacles: obstacles.slice(0, nearbyMax), lanes, within: bound ?? null }, solid, thin };
+  return {
+    terrain: { obstacles: obstacles.slice(0, nearbyMax), lanes, within: bound ?? null },
+    solid,
+    thin,
+    lines: lanes.map(laneBox),
+  };
 }
 
 /** The arrow may touch its own boxes' borders, not run through them. */

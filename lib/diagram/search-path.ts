@@ -203,13 +203,20 @@ export function segmentCost(a: Point, b: Point, { obstacles, lanes, within }: Te
 const clear = 3.5;
 
 /** A straight piece of another edge. */
-export interface Lane {
+interface Lane {
   x: number;
   y: number;
   right: number;
   bottom: number;
   horizontal: boolean;
 }
+
+export const laneBox = (lane: Lane): Box => ({
+  x: lane.x,
+  y: lane.y,
+  w: lane.right - lane.x,
+  h: lane.bottom - lane.y,
+});
 
 export const laneOf = (a: Point, b: Point): Lane => ({
   x: Math.min(a.x, b.x),
