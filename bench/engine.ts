@@ -28,6 +28,7 @@ interface Figures {
   perSecond: number;
   xstatePerSecond: number;
   ratio: number;
+  bytesPerEvent: number;
   bytesPerTransition: number;
   traceFactor: number;
 }
@@ -96,6 +97,18 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? NaN;
 }
 
+/** How many transitions an event takes on average: several where regions answer together, none where it is ignored. */
+function transitionsPerEvent(machine: Machine, inputs: readonly StepInput[]): number {
+  let snapshot = begin(machine);
+  let taken = 0;
+  for (const [index, input] of inputs.entries()) {
+    const result = macrostep(machine, snapshot, input, { at: 0, seq: index + 2, trace: true });
+    for (const step of result.microsteps) taken += step.taken.length;
+    snapshot = result.snapshot;
+  }
+  return taken / inputs.length;
+}
+
 /** Bytes on the heap by `count` events, with a young generation large enough that none is collected meanwhile. */
 function bytesOf(play: (count: number) => void, count: number): number {
   globalThis.gc?.();
@@ -126,11 +139,13 @@ function measure(contest: Contest): Figures {
     factors?.push(trace / plain);
   }
   const bytes = Array.from({ length: 9 }, () => bytesOf(ours, 5_000));
+  const perEvent = median(bytes);
   return {
     perSecond: 1e9 / median(own ?? []),
     xstatePerSecond: 1e9 / median(other ?? []),
     ratio: median(ratios ?? []),
-    bytesPerTransition: median(bytes),
+    bytesPerEvent: perEvent,
+    bytesPerTransition: perEvent / transitionsPerEvent(machine, inputs),
     traceFactor: median(factors ?? []),
   };
 }
@@ -158,11 +173,11 @@ const replayMs = longest === undefined ? NaN : measureReplay(longest);
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en");
 const row = (cells: string[]): string =>
-  cells.map((cell, index) => cell.padEnd(index === 0 ? 10 : 16)).join("");
+  cells.map((cell, index) => cell.padEnd(index === 0 ? 10 : 18)).join("");
 console.log(
   `Node ${process.version}, ${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores; medians of ${rounds} turns\n`,
 );
-console.log(row(["", "events/s", "XState 5", "ratio", "bytes/event", "with trace"]));
+console.log(row(["", "events/s", "XState 5", "ratio", "bytes/event", "bytes/transition", "with trace"]));
 for (const [name, one] of figures)
   console.log(
     row([
@@ -170,6 +185,7 @@ for (const [name, one] of figures)
       whole(one.perSecond),
       whole(one.xstatePerSecond),
       `${one.ratio.toFixed(1)}×`,
+      whole(one.bytesPerEvent),
       whole(one.bytesPerTransition),
       `${one.traceFactor.toFixed(2)}×`,
     ]),

@@ -6,36 +6,37 @@ import type { Json } from "@/lib/base/json";
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import {
   isDescendant,
-  properAncestors,
   type CompiledState,
   type CompiledTransition,
   type EntryPlan,
   type TransitionPlan,
 } from "./machine";
-import { activeLeaves, byOrder, isInFinalState, type Run } from "./run";
+import { activeLeaves, isInFinalState, orderOf, sortInOrder, type Run } from "./run";
 
 /** Active states that `transition` leaves, innermost last. */
 export function exitSet(run: Run, transition: CompiledTransition): CompiledState[] {
   if (transition.targets === null) return [];
-  return run.activeBelow(planOf(run, transition).domain);
+  return run.activeBelow(domainOf(run, transition));
 }
 
 /** The state below which everything is left and entered; null: the root itself too. */
 export const domainOf = (run: Run, transition: CompiledTransition): CompiledState | null =>
-  planOf(run, transition).domain;
+  transition.plan === null ? domainWithoutPlan(run, transition) : transition.plan.domain;
 
 /** SCXML: microstep. Exit, transition content, entry. */
 export function takeTransitions(run: Run, transitions: readonly CompiledTransition[]): void {
   const [only] = transitions;
   if (only !== undefined && transitions.length === 1) return takeTransition(run, only);
   // Those that remain after conflict removal leave disjoint sets of states.
-  const leaving = transitions.flatMap((one) => exitSet(run, one));
-  leave(run, leaving.sort(byOrder));
+  const leaving = exitSet(run, only as CompiledTransition);
+  for (const one of transitions) if (one !== only) for (const state of exitSet(run, one)) leaving.push(state);
+  leave(run, sortInOrder(leaving, orderOf));
   for (const transition of transitions) run.runBlock(transition.actions);
   // Asked again: what was just left may be what a history target now restores.
-  const entries = transitions.flatMap((one) => (one.targets === null ? [] : [planOf(run, one).entry]));
+  const entries: EntryPlan[] = [];
+  for (const one of transitions) if (one.targets !== null) entries.push(planOf(run, one).entry);
   // Disjoint too, each below its own domain: one after the other is document order.
-  entries.sort((a, b) => firstOrder(a) - firstOrder(b));
+  sortInOrder(entries, firstOrder);
   for (const entry of entries) enterStates(run, entry);
 }
 
@@ -98,7 +99,7 @@ function enterStates(run: Run, plan: EntryPlan): void {
     if (state.timers.length > 0 || state.invokes.length > 0) {
       run.countEntry(state.name);
     }
-    if (state.invokes.length > 0) run.toInvoke.push(state);
+    if (state.invokes.length > 0) run.toInvoke = [...run.toInvoke, state];
     if (state.data.length > 0) bindLate(run, state);
     run.runBlock(state.entry);
     if (state.timers.length > 0) armTimers(run, state);
@@ -215,6 +216,13 @@ function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
   return plan;
 }
 
+/** What depends on history is planned only once its states have been left. */
+function domainWithoutPlan(run: Run, transition: CompiledTransition): CompiledState | null {
+  if (transition.targets?.some((target) => target.type === "history") === true)
+    return new Planner(run).domain(transition);
+  return planOf(run, transition).domain;
+}
+
 function isBetweenRegions(parallel: CompiledState, states: readonly CompiledState[]): boolean {
   if (parallel.type !== "parallel") return false;
   return !parallel.children.some((region) =>
@@ -234,7 +242,7 @@ class Planner {
 
   plan(): EntryPlan {
     return {
-      states: [...this.states].sort(byOrder),
+      states: sortInOrder([...this.states], orderOf),
       byDefault: this.byDefault,
       historyDefaults: this.historyDefaults,
     };
@@ -254,6 +262,14 @@ class Planner {
     return { domain, entry: this.plan() };
   }
 
+  domain(transition: CompiledTransition): CompiledState | null {
+    const targets = transition.targets ?? [];
+    return this.domainOf(
+      transition,
+      targets.flatMap((target) => this.effectiveTargets(target)),
+    );
+  }
+
   add(state: CompiledState): void {
     this.states.add(state);
   }
@@ -267,11 +283,12 @@ class Planner {
     const all = [...targets, source];
     const [head] = all;
     if (head !== undefined) {
-      for (const ancestor of properAncestors(head)) {
+      for (let ancestor = head.parent; ancestor !== null; ancestor = ancestor.parent) {
+        const above = ancestor;
         // SCXML: findLCCA looks at compound states only, so a transition between regions leaves the parallel. Within one
         // region (a region's own re-entry) the public suites keep the parallel, against the letter of appendix D; so do we.
         if (settings.scxmlDomain && ancestor.parent !== null && isBetweenRegions(ancestor, all)) continue;
-        if (all.every((state) => isDescendant(state, ancestor))) return ancestor;
+        if (all.every((state) => isDescendant(state, above))) return ancestor;
       }
     }
     return reenter ? null : root;
@@ -341,7 +358,7 @@ class Planner {
   private addAncestors(state: CompiledState, domain: CompiledState | null): void {
     // A transition to its own source that is not re-entered: nothing above it is touched.
     if (state === domain) return;
-    for (const ancestor of properAncestors(state)) {
+    for (let ancestor = state.parent; ancestor !== null; ancestor = ancestor.parent) {
       if (ancestor === domain) {
         if (ancestor.type === "parallel") this.addRegions(ancestor);
         return;

@@ -17,7 +17,11 @@ export function finish(run: Run, outcome: Outcome): StepResult {
   };
 }
 
-const unique = (names: string[]): string[] => (names.length < 2 ? names : [...new Set(names)]);
+function unique(names: readonly string[]): string[] {
+  // Nearly always they are; a step that goes in circles has long lists.
+  const hasTwice = names.length > 16 || names.some((name, index) => names.indexOf(name) !== index);
+  return hasTwice ? [...new Set(names)] : (names as string[]);
+}
 
 /** A failed step keeps nothing but its log entry; a failed instance keeps its state and says why it stopped. */
 export function finishFailed(run: Run, failure: StepFailure, fatal = failure.fatal): StepResult {

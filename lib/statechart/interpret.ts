@@ -103,7 +103,7 @@ function failUnhandled(run: Run, event: MachineEvent): void {
 /** SCXML: invocations of states entered and not exited start when the machine is at rest. */
 function startInvocations(run: Run): void {
   if (run.toInvoke.length === 0) return;
-  const states = run.toInvoke.sort(byOrder);
+  const states = run.toInvoke.toSorted(byOrder);
   run.toInvoke = [];
   for (const state of states) {
     for (const invoke of state.invokes) {

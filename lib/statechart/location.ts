@@ -14,8 +14,22 @@ const segment = /(?:^|\.)([\p{L}_$][\p{L}\p{N}_$-]*)|\[(\d{1,9})\]|\["([^"\\]*)"
 // What SCXML 5.10 protects; a chart may read them, never write them.
 const systemVariables = new Set(["_event", "_sessionid", "_name", "_ioprocessors", "_x"]);
 
+// A chart writes the same few places over and over; texts computed at run time must not fill the memory.
+const known = new Map<string, Location | null>();
+const knownMax = 1_000;
+
 /** The path's segments, or null when `text` is not a location that may be written. */
 export function parseLocation(text: string): Location | null {
+  let location = known.get(text);
+  if (location === undefined) {
+    location = parse(text);
+    if (known.size >= knownMax) known.clear();
+    known.set(text, location);
+  }
+  return location;
+}
+
+function parse(text: string): Location | null {
   const path: (string | number)[] = [];
   segment.lastIndex = 0;
   let at = 0;

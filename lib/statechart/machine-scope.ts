@@ -10,7 +10,9 @@ export class MachineScope implements ExecutionScope {
   private contextSeen: JsonObject | null = null;
   private contextView: CelValue = null;
   private seen: MachineEvent | null = null;
-  private views: { event: JsonObject; scxml: JsonObject } | null = null;
+  private eventView: CelValue = null;
+  private scxmlSeen: MachineEvent | null = null;
+  private scxmlView: CelValue = null;
 
   constructor(readonly execution: Execution) {}
 
@@ -23,13 +25,25 @@ export class MachineScope implements ExecutionScope {
     return this.contextView;
   }
   get event(): CelValue {
-    return toCel(this.eventViews()?.event ?? null);
+    const { event } = this.execution;
+    if (event === null) return null;
+    if (this.seen !== event) {
+      this.seen = event;
+      this.eventView = toCel(nativeEvent(event, this.execution));
+    }
+    return this.eventView;
   }
   get input(): CelValue {
     return toCel(this.execution.session.input);
   }
   get _event(): CelValue {
-    return toCel(this.eventViews()?.scxml ?? null);
+    const { event } = this.execution;
+    if (event === null) return null;
+    if (this.scxmlSeen !== event) {
+      this.scxmlSeen = event;
+      this.scxmlView = toCel(scxmlEvent(event));
+    }
+    return this.scxmlView;
   }
   get _sessionid(): CelValue {
     return this.execution.session.id;
@@ -43,31 +57,19 @@ export class MachineScope implements ExecutionScope {
   isIn(name: string): boolean {
     return this.execution.isIn(name);
   }
-
-  private eventViews(): { event: JsonObject; scxml: JsonObject } | null {
-    const { event } = this.execution;
-    if (event === null) return null;
-    if (this.seen !== event || this.views === null) {
-      this.seen = event;
-      this.views = { event: nativeEvent(event, this.execution), scxml: scxmlEvent(event) };
-    }
-    return this.views;
-  }
 }
 
 /** `type`, `data`, `at`, `id` and a platform event's `output` win over fields of a map `data`. */
 function nativeEvent(event: MachineEvent, { at, stepId }: Execution): JsonObject {
   const data = event.data ?? null;
   const fields = typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
-  const { output: _hidden, ...visible } = fields;
-  return {
-    ...visible,
-    type: event.type,
-    data,
-    at,
-    id: event.id ?? stepId,
-    ...(isPlatformType(event.type) ? { output: data } : {}),
-  };
+  const view: JsonObject = { type: event.type, data, at, id: event.id ?? stepId };
+  if (isPlatformType(event.type)) view.output = data;
+  // Key by key: spreading into a literal costs V8 a thousand bytes and microseconds.
+  for (const key of Object.keys(fields)) {
+    if (key !== "output" && key !== "__proto__" && !Object.hasOwn(view, key)) view[key] = fields[key] as Json;
+  }
+  return view;
 }
 
 const isPlatformType = (type: string): boolean => /^(?:done\.(?:state|invoke)|error)(?:\.|$)/.test(type);

@@ -43,7 +43,7 @@ export class Run implements Execution {
   readonly at: number;
 
   /** Active states, document order. */
-  config: CompiledState[] = [];
+  config: CompiledState[];
   private readonly stamps: Uint32Array;
   private readonly stamp: number;
   readonly queue: MachineEvent[] = [];
@@ -58,11 +58,11 @@ export class Run implements Execution {
   /** The timer that this step fires: it is gone, not cancelled. */
   firedTimer: string | null = null;
   /** Entered and not exited in this macrostep: their invocations start at its end. */
-  toInvoke: CompiledState[] = [];
-  readonly exited: string[] = [];
-  readonly entered: string[] = [];
+  toInvoke: readonly CompiledState[] = none;
+  exited: readonly string[] = none;
+  entered: readonly string[] = none;
   /** Eventless transitions whose guard has failed in this macrostep: one error each. */
-  readonly failedGuards: CompiledTransition[] = [];
+  failedGuards: readonly CompiledTransition[] = none;
   moved = false;
 
   readonly trace: Microstep[] | null;
@@ -99,10 +99,14 @@ export class Run implements Execution {
     }
     this.stamps = marks.stamps;
     this.stamp = ++marks.last;
-    for (const name of before.configuration) this.activate(name);
+    this.config = [];
+    const [first, second] = before.configuration;
+    if (first !== undefined) this.activate(first, second === undefined);
+    for (let index = 1; index < before.configuration.length; index++)
+      this.activate(before.configuration[index] as string, false);
   }
 
-  private activate(name: string): void {
+  private activate(name: string, isOnly: boolean): void {
     const leaf = this.machine.states.get(name);
     if (leaf === undefined) {
       throw new LockstepError(
@@ -110,6 +114,12 @@ export class Run implements Execution {
         `the snapshot is in a state "${name}" that this chart does not have: it belongs to another version`,
         { details: { state: name } },
       );
+    }
+    if (isOnly) {
+      // The usual case: the leaf and its ancestors are all there is, in order.
+      this.config = leaf.lineage.slice();
+      for (const state of leaf.lineage) this.stamps[state.order] = this.stamp;
+      return;
     }
     for (const state of leaf.lineage) if (!this.isActive(state)) this.insert(state);
   }
@@ -144,7 +154,7 @@ export class Run implements Execution {
   add(state: CompiledState): void {
     this.insert(state);
     this.moved = true;
-    this.entered.push(state.name);
+    this.entered = withName(this.entered, state.name);
     this.current?.entered.push(state.name);
   }
 
@@ -155,15 +165,22 @@ export class Run implements Execution {
     if (config.at(-1) === state) config.pop();
     else config.splice(config.lastIndexOf(state), 1);
     this.moved = true;
-    this.exited.push(state.name);
+    this.exited = withName(this.exited, state.name);
     this.current?.exited.push(state.name);
   }
 
   /** Names of the active leaves. */
   configuration(): string[] {
-    const names: string[] = [];
-    for (const state of this.config) if (isLeaf(state)) names.push(state.name);
+    const names = new Array<string>(this.countLeaves());
+    let index = 0;
+    for (const state of this.config) if (isLeaf(state)) names[index++] = state.name;
     return names;
+  }
+
+  countLeaves(): number {
+    let count = 0;
+    for (const state of this.config) if (isLeaf(state)) count++;
+    return count;
   }
 
   /** States exited when everything below `domain` is left (null: the root too), in document order. */
@@ -422,8 +439,35 @@ export class Run implements Execution {
   }
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
 export const byOrder = (a: CompiledState, b: CompiledState): number => a.order - b.order;
+
+/** Pushing makes room for sixteen more; most steps enter and leave one state or two. */
+function withName(names: readonly string[], name: string): readonly string[] {
+  const [first, second] = names;
+  if (first === undefined) return [name];
+  if (second === undefined) return [first, name];
+  if (names.length === 2) return [first, second, name];
+  (names as string[]).push(name);
+  return names;
+}
+
+/** In place. Lists of states are short and nearly in order: insertion allocates nothing. */
+export function sortInOrder<T>(list: T[], orderOf: (item: T) => number): T[] {
+  if (list.length > 64) return list.sort((a, b) => orderOf(a) - orderOf(b));
+  for (let end = 1; end < list.length; end++) {
+    const item = list[end] as T;
+    let index = end;
+    for (; index > 0; index--) {
+      const previous = list[index - 1] as T;
+      if (orderOf(previous) <= orderOf(item)) break;
+      list[index] = previous;
+    }
+    list[index] = item;
+  }
+  return list;
+}
+export const orderOf = (state: CompiledState): number => state.order;
 export const isLeaf = (state: CompiledState): boolean => state.type === "atomic" || state.type === "final";
 
 /** Index of the first state numbered after `order`. */

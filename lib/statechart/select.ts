@@ -6,7 +6,7 @@
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import type { MachineEvent } from "./execution";
 import { isDescendant, type CompiledState, type CompiledTransition } from "./machine";
-import { byOrder, isLeaf, type Run } from "./run";
+import { isLeaf, orderOf, sortInOrder, type Run } from "./run";
 import { domainOf, exitSet } from "./enter-exit";
 import type { Candidate, Verdict } from "./trace";
 import type { Json } from "@/lib/base/json";
@@ -44,11 +44,12 @@ interface Judged {
   reads: [string, Json][];
   error?: string;
 }
+const none: readonly never[] = [];
 const passed: Judged = { verdict: "true", reads: [] };
 const refused: Judged = { verdict: "false", reads: [] };
 
 class Selector implements Selection {
-  transitions: CompiledTransition[] = [];
+  transitions: readonly CompiledTransition[] = none;
   guardError = false;
   guardFalse = false;
   private chosen: Set<CompiledTransition> | null = null;
@@ -89,19 +90,15 @@ class Selector implements Selection {
     for (const child of state.children) {
       if (this.run.isActive(child) && this.ask(child)) answered = true;
     }
-    return (
-      answered ||
-      this.first(
-        state,
-        this.candidates(state).filter((one) => one.source === state),
-      )
-    );
+    // A state's candidates begin with its own.
+    return answered || this.first(state, this.candidates(state), true);
   }
 
   /** Takes the first enabled candidate. */
-  private first(leaf: CompiledState, candidates: readonly CompiledTransition[]): boolean {
+  private first(leaf: CompiledState, candidates: readonly CompiledTransition[], ownOnly = false): boolean {
     let found = false;
     for (const transition of candidates) {
+      if (ownOnly && transition.source !== leaf) return found;
       if (transition.kind === "invoke.onEvent" && !this.isFrom(transition)) continue;
       if (found) {
         // Only a trace asks what else there was.
@@ -120,8 +117,10 @@ class Selector implements Selection {
   /** Regions often meet the same handler of a common ancestor. */
   private choose(transition: CompiledTransition): void {
     if (this.transitions.at(-1) === transition || this.chosen?.has(transition) === true) return;
-    this.transitions.push(transition);
-    if (this.transitions.length > 1) {
+    // One is the usual case, and costs no room for more.
+    if (this.transitions === none) this.transitions = [transition];
+    else {
+      (this.transitions as CompiledTransition[]).push(transition);
       this.chosen ??= new Set(this.transitions);
       this.chosen.add(transition);
     }
@@ -138,7 +137,8 @@ class Selector implements Selection {
     const known = this.judged?.get(transition);
     if (known !== undefined) return known;
     const judged = this.evaluate(transition);
-    (this.judged ??= new Map()).set(transition, judged);
+    // A single leaf meets each transition once.
+    if (this.run.countLeaves() > 1) (this.judged ??= new Map()).set(transition, judged);
     return judged;
   }
 
@@ -170,7 +170,7 @@ class Selector implements Selection {
     const { run } = this;
     if (transition.kind === "always") {
       if (run.failedGuards.includes(transition)) return;
-      run.failedGuards.push(transition);
+      run.failedGuards = [...run.failedGuards, transition];
     }
     const field = transition.id.slice(transition.id.indexOf("#") + 1);
     run.fail(error, transition.source.name, `${field}/guard`);
@@ -250,7 +250,7 @@ function areApart(run: Run, transitions: readonly CompiledTransition[]): boolean
     if (domain === null) return false;
     domains.push(domain);
   }
-  domains.sort(byOrder);
+  sortInOrder(domains, orderOf);
   return domains.every(
     (domain, index) => index === 0 || (domains[index - 1] as CompiledState).last < domain.order,
   );
