@@ -73,7 +73,7 @@ test("draw, label, re-parent, undo; errors, offline work, conflicts and refused 
     await page.keyboard.press("ControlOrMeta+Shift+z");
     await expect(state(page, "Group.Working")).toBeVisible();
     await api.until(`/charts/${chartId}`, (chart) =>
-      JSON.stringify(chart["draft"]).includes("#Group.Working"),
+      (chart["draft"] as { text: string }).text.includes("Group.Working"),
     );
   });
 
@@ -98,6 +98,7 @@ test("draw, label, re-parent, undo; errors, offline work, conflicts and refused 
 
   await test.step("work done while the server is out of reach survives a reload and is saved later", async () => {
     await page.route("**/api/v1/charts/*/draft", (route) => route.abort());
+    await page.getByRole("button", { name: "Fit" }).click();
     await state(page, "Idle").click();
     await page.keyboard.press("F2");
     await page.getByTestId("name-field").first().waitFor();
