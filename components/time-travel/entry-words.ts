@@ -14,6 +14,7 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { shortStateName } from "@/components/instances/state-name";
+import { formatCount } from "@/components/ui/time";
 import type { LogEntry } from "@/lib/contract/instances";
 import type { ChartTree } from "@/lib/diagram/chart-tree";
 
@@ -26,6 +27,10 @@ const reasons: Record<string, string> = {
   "stale-generation": "of an earlier entry",
   final: "already ended",
 };
+
+/** Where a replay began: a stored snapshot, or the instance's start when none was stored before. */
+export const replayStart = (fromSnapshot: number): string =>
+  fromSnapshot === 0 ? "the start" : `snapshot #${formatCount(fromSnapshot)}`;
 
 /** `guards false`: an ignored event's reason in two words. */
 export const reasonWords = (reason: string | null): string =>

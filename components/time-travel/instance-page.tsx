@@ -42,7 +42,7 @@ import { noMarks } from "@/lib/diagram/marks";
 import type { InstanceView, LogEntry } from "@/lib/contract/instances";
 import { DeleteInstanceDialog } from "./delete-instance-dialog";
 import { DiffTab } from "./diff-tab";
-import { reasonWords } from "./entry-words";
+import { reasonWords, replayStart } from "./entry-words";
 import { EventList } from "./event-list";
 import { eventTypes } from "./event-types";
 import { GoToDialog } from "./go-to-dialog";
@@ -274,7 +274,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           {shown?.seq === cursor ? (
             <span className="ml-3 tabular-nums">
               {formatAbsolute(shown.at, zone)} {zoneName(zone)} · <RelativeTime at={shown.at} /> · replayed
-              from snapshot #{formatCount(shown.fromSnapshot)},{" "}
+              from {replayStart(shown.fromSnapshot)},{" "}
               <span data-testid="hash-check">{shown.hashMatches ? "hash matches" : "hash differs"}</span>
             </span>
           ) : null}

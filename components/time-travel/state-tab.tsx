@@ -12,6 +12,7 @@ import { formatAbsolute, formatCount } from "@/components/ui/time";
 import { useZone } from "@/components/ui/time-zone";
 import type { StateAt } from "@/lib/contract/instances";
 import type { ChartTree } from "@/lib/diagram/chart-tree";
+import { replayStart } from "./entry-words";
 
 const hashShown = 12;
 
@@ -55,7 +56,7 @@ export function StateTab({ state, tree }: { state: StateAt; tree: ChartTree | nu
           <p className="flex gap-2 text-text-2">
             <ShieldCheck size={14} aria-hidden className="mt-0.5 shrink-0 text-active" />
             <span>
-              Rebuilt from snapshot #{formatCount(state.fromSnapshot)}; its hash is the one the step stored:{" "}
+              Rebuilt from {replayStart(state.fromSnapshot)}; its hash is the one the step stored:{" "}
               <span className="font-mono text-hint">{state.storedHash.slice(0, hashShown)}…</span>
             </span>
           </p>

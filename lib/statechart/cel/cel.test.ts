@@ -165,6 +165,13 @@ test("an untouched value comes back as itself", () => {
   expect(run("context.rows", context)).toBe(rows);
 });
 
+test("a path read twice is told once", () => {
+  const reads: [string, Json][] = [];
+  const expression = new Expression("context.n > 5 || context.n > 1", environmentWith([]));
+  expect(expression.evaluateRecording(scopeOf({ n: 2 }), reads)).toBe(true);
+  expect(reads).toEqual([["context.n", 2]]);
+});
+
 test("reads are recorded with their paths and values, only where evaluation went", () => {
   const reads: [string, Json][] = [];
   const expression = new Expression(

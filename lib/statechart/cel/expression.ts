@@ -42,9 +42,11 @@ export class Expression {
     return toJson(value);
   }
 
-  /** As evaluate, adding the paths read to `reads`. */
+  /** As evaluate, adding the paths read to `reads`, each once: nothing changes its value meanwhile. */
   evaluateRecording(scope: Scope, reads: [string, Json][]): CelValue {
-    this.recording ??= this.parse((path, value) => this.reads?.push([path, value]));
+    this.recording ??= this.parse((path, value) => {
+      if (this.reads?.some(([read]) => read === path) === false) this.reads.push([path, value]);
+    });
     const outer = this.reads;
     this.reads = reads;
     try {
