@@ -55,7 +55,8 @@ export class Play {
   /** Lets time pass, firing what is due in order of due time. */
   advance(ms: number): this {
     const end = this.at + ms;
-    for (;;) {
+    // An instance that ended or failed keeps its timers, which move nothing any more.
+    while (this.status === "running") {
       const due = Object.entries(this.last.snapshot.timers)
         .filter(([, timer]) => timer.dueAt <= end)
         .sort(([, a], [, b]) => a.dueAt - b.dueAt);

@@ -7,7 +7,7 @@ import { inlineData } from "./content";
 import { shorten, type ExpressionPlace } from "./expressions";
 import { readSend, textOf } from "./read-send";
 import type { XmlElement } from "./read-xml";
-import { attribute, type Reading } from "./reading";
+import { attribute, ownJson, type Reading } from "./reading";
 
 /** The actions of a block, in order. `eventBound`: an event is being processed wherever it runs. */
 export function readBlock(reading: Reading, block: XmlElement, eventBound = false): Action[] {
@@ -22,6 +22,8 @@ export function readBlocks(reading: Reading, blocks: XmlElement[]): Action[] {
 
 function readAction(reading: Reading, element: XmlElement, eventBound: boolean): Action | undefined {
   const { expressions, reports } = reading;
+  const kept = ownJson(reading, element, "action");
+  if (kept !== undefined) return kept as Action;
   const at: ExpressionPlace = { ...element.at, eventBound };
   const get = (name: string): string => attribute(element, name) ?? "";
   if (element.uri !== reading.uri) return unknown(reading, element);

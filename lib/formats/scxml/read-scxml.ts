@@ -16,6 +16,7 @@ import { readData } from "./datamodel";
 import { readBlock, readBlocks } from "./executable";
 import { Expressions } from "./expressions";
 import { inferTypes } from "./infer-types";
+import { readOwnDocument } from "./read-own";
 import { finalizedNames, readInvoke, readPayload } from "./read-send";
 import { readTransitions, targetsOf } from "./read-transitions";
 import { readXml, type XmlElement } from "./read-xml";
@@ -46,9 +47,10 @@ export function readScxml(text: string, load: (src: string) => string | null = (
     uri: root.uri,
     load,
     rootEntry: [],
+    isOurs: root.own.get("version") === "1",
   };
   const name = attribute(root, "name");
-  const chart = readDocument(reading, root);
+  const chart = reading.isOurs ? readOwnDocument(reading, root) : readDocument(reading, root);
   return { ...reports.result("scxml", chart, name), positions: reading.ids.positions() };
 }
 

@@ -7,6 +7,7 @@
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { importBounds } from "../import-result";
 import { positionAt, type TextPosition } from "../text-position";
+import { ownNamespace } from "./own-names";
 
 export interface XmlElement {
   /** Local name. */
@@ -14,6 +15,8 @@ export interface XmlElement {
   uri: string;
   /** Attributes without a namespace. */
   attributes: ReadonlyMap<string, string>;
+  /** Attributes of our own namespace (own-names.ts). */
+  own: ReadonlyMap<string, string>;
   /** Names of attributes of other namespaces. */
   foreignAttributes: string[];
   children: XmlElement[];
@@ -124,9 +127,11 @@ function parse(text: string): XmlElement {
 
 function elementOf(tag: SaxesTagNS, at: TextPosition): XmlElement {
   const attributes = new Map<string, string>();
+  const own = new Map<string, string>();
   const foreignAttributes: string[] = [];
   for (const attribute of Object.values(tag.attributes)) {
     if (attribute.prefix === "") attributes.set(attribute.local, attribute.value);
+    else if (attribute.uri === ownNamespace) own.set(attribute.local, attribute.value);
     else if (attribute.prefix !== "xmlns" && attribute.prefix !== "xml")
       foreignAttributes.push(attribute.name);
   }
@@ -134,6 +139,7 @@ function elementOf(tag: SaxesTagNS, at: TextPosition): XmlElement {
     name: tag.local,
     uri: tag.uri,
     attributes,
+    own,
     foreignAttributes,
     children: [],
     text: "",

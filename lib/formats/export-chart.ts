@@ -1,0 +1,29 @@
+/**
+ * A chart → text in a format of the reader's choice, with what that format cannot say named first.
+ *
+ * Holds: equal charts give equal texts; the chart may have warnings, but it must pass `validateChart`.
+ */
+import type { Chart } from "@/lib/statechart/document";
+import type { Loss } from "./import-result";
+import { writeLockstep } from "./lockstep/write-lockstep";
+import { writeScxml } from "./scxml/write-scxml";
+import { writeXState } from "./xstate/write-xstate";
+
+export type ExportFormat = "lockstep" | "scxml" | "xstate";
+
+export interface ExportResult {
+  text: string;
+  /** What the format cannot say: lost, or told to Lockstep alone. */
+  losses: Loss[];
+}
+
+export function exportChart(chart: Chart, format: ExportFormat): ExportResult {
+  switch (format) {
+    case "lockstep":
+      return { text: writeLockstep(chart), losses: [] };
+    case "scxml":
+      return writeScxml(chart);
+    case "xstate":
+      return writeXState(chart);
+  }
+}
