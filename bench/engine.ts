@@ -109,12 +109,17 @@ function transitionsPerEvent(machine: Machine, inputs: readonly StepInput[]): nu
   return taken / inputs.length;
 }
 
-/** Bytes on the heap by `count` events, with a young generation large enough that none is collected meanwhile. */
-function bytesOf(play: (count: number) => void, count: number): number {
-  globalThis.gc?.();
-  const before = getHeapStatistics().used_heap_size;
-  play(count);
-  return (getHeapStatistics().used_heap_size - before) / count;
+/**
+ * Bytes that the heap grows by per event. The young generation is so large that most windows see no collection, and the
+ * median leaves out those that do. (A forced collection before each would also throw compiled code away.)
+ */
+function bytesOf(play: (count: number) => void): number {
+  const windows = Array.from({ length: 61 }, () => {
+    const before = getHeapStatistics().used_heap_size;
+    play(2_000);
+    return (getHeapStatistics().used_heap_size - before) / 2_000;
+  });
+  return median(windows);
 }
 
 function measure(contest: Contest): Figures {
@@ -138,8 +143,7 @@ function measure(contest: Contest): Figures {
     ratios?.push(xstate / plain);
     factors?.push(trace / plain);
   }
-  const bytes = Array.from({ length: 9 }, () => bytesOf(ours, 5_000));
-  const perEvent = median(bytes);
+  const perEvent = bytesOf(ours);
   return {
     perSecond: 1e9 / median(own ?? []),
     xstatePerSecond: 1e9 / median(other ?? []),

@@ -30,7 +30,7 @@ await build({
   alias: { "@": root },
   logLevel: "warning",
 });
-const flags = ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64"];
+const flags = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const done = spawnSync(process.execPath, [...flags, outfile, ...args], {
   cwd: root,
   stdio: "inherit",

@@ -18,6 +18,7 @@ export function finish(run: Run, outcome: Outcome): StepResult {
 }
 
 function unique(names: readonly string[]): string[] {
+  if (names.length < 2) return names as string[];
   // Nearly always they are; a step that goes in circles has long lists.
   const hasTwice = names.length > 16 || names.some((name, index) => names.indexOf(name) !== index);
   return hasTwice ? [...new Set(names)] : (names as string[]);

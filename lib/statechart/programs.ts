@@ -239,11 +239,12 @@ export class Programs {
       const programs = this.list(actions, state, kind, `${field}/${inner}`);
       return (execution) => programs.forEach((program) => program(execution));
     };
+    const text = (): string => actionText(action);
     const noted =
       (run: ActionProgram): ActionProgram =>
       (execution) => {
         execution.spend();
-        noting(execution, () => actionText(action), run);
+        noting(execution, text, run);
       };
     if (typeof action === "string") return this.namedAction(action, undefined);
     if ("placeholder" in action) {
@@ -322,8 +323,11 @@ export class Programs {
       return (execution) => execution.assign(only.location, only.value(execution));
     }
     return (execution) => {
-      const values = writes.map(({ value }) => value(execution));
-      writes.forEach(({ location }, index) => execution.assign(location, values[index] as Json));
+      const values = new Array<Json>(writes.length);
+      let index = 0;
+      for (const { value } of writes) values[index++] = value(execution);
+      index = 0;
+      for (const { location } of writes) execution.assign(location, values[index++] as Json);
       for (const { placeholder, text } of waiting) execution.log(text ?? placeholder, "placeholder");
     };
   }
