@@ -3,7 +3,7 @@
  * OUT cannot say goes to stderr before it is written.
  */
 import { parseArgs } from "node:util";
-import { writeLockstep } from "@/lib/formats/lockstep/write-lockstep";
+import { exportChart, type ExportFormat } from "@/lib/formats/export-chart";
 import { hasErrors } from "@/lib/statechart/diagnostic";
 import { allDiagnostics } from "./check";
 import { diagnosticLine, lossLine } from "./print-diagnostics";
@@ -11,30 +11,36 @@ import { readChartFile, reasonOf } from "./read-chart-file";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeFileAtomic } from "./write-file-atomic";
 
+/** The longest extension first: `.xstate.json` is no plain `.json`. */
+const formats: readonly (readonly [extension: string, format: ExportFormat])[] = [
+  [".xstate.json", "xstate"],
+  [".json", "lockstep"],
+  [".scxml", "scxml"],
+];
 const laterFormats: readonly (readonly [extension: string, name: string])[] = [
-  [".xstate.json", "XState JSON"],
   [".ts", "an XState module"],
   [".js", "an XState module"],
-  [".scxml", "SCXML"],
   [".mmd", "Mermaid"],
   [".svg", "SVG"],
   [".png", "PNG"],
 ];
+
+const known = ".json for a lockstep chart, .xstate.json for XState, .scxml for SCXML";
 
 export function convert(args: string[]): ExitCode {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
   const [from, to] = positionals;
   if (from === undefined || to === undefined || positionals.length > 2)
     throw new UsageError("convert needs exactly IN and OUT.");
-  const later = laterFormats.find(([extension]) => to.toLowerCase().endsWith(extension));
+  const endsWith = ([extension]: readonly [string, string]): boolean => to.toLowerCase().endsWith(extension);
+  const later = laterFormats.find(endsWith);
   if (later !== undefined)
     throw new UsageError(
-      `Writing ${later[1]} is not supported yet (${to}); write a lockstep .json. Nothing was written.`,
+      `Writing ${later[1]} is not supported yet (${to}); write ${known}. Nothing was written.`,
     );
-  if (!to.toLowerCase().endsWith(".json"))
-    throw new UsageError(
-      `The extension of ${to} names no format: use .json for a lockstep chart. Nothing was written.`,
-    );
+  const format = formats.find(endsWith)?.[1];
+  if (format === undefined)
+    throw new UsageError(`The extension of ${to} names no format: use ${known}. Nothing was written.`);
 
   const result = readChartFile(from);
   const diagnostics = allDiagnostics(result);
@@ -45,7 +51,8 @@ export function convert(args: string[]): ExitCode {
     process.stderr.write(`${from} has errors: nothing was written.\n`);
     return exit.chart;
   }
-  const text = writeLockstep(result.chart);
+  const { text, losses } = exportChart(result.chart, format);
+  for (const loss of losses) process.stderr.write(`${lossLine(to, loss)}\n`);
   try {
     writeFileAtomic(to, text);
   } catch (error) {

@@ -366,6 +366,27 @@ describe("convert", () => {
     expect(existsSync(to)).toBe(true);
   });
 
+  test("to SCXML and back it is the same text", async () => {
+    const [once, scxml, again] = ["s1.json", "s2.scxml", "s3.json"].map((name) => join(folder, name));
+    if (once === undefined || scxml === undefined || again === undefined) throw new Error("three names");
+    for (const [from, to] of [
+      [microwave, once],
+      [once, scxml],
+      [scxml, again],
+    ] as const)
+      expect(await lockstep(["convert", from, to])).toEqual({ code: 0, out: "", err: "" });
+    expect(readFileSync(again, "utf8")).toBe(readFileSync(once, "utf8"));
+  });
+
+  test("to XState JSON: what it cannot say goes to stderr, exit 0", async () => {
+    const to = join(folder, "out.xstate.json");
+    const done = await lockstep(["convert", microwave, to]);
+    expect(done).toMatchObject({ code: 0, out: "" });
+    expect(done.err).toContain(`${to}: lost: the setting \`scxmlDomain\` is left out`);
+    expect(JSON.parse(readFileSync(to, "utf8"))).toMatchObject({ queryLanguage: "cel" });
+    expect(await lockstep(["check", to])).toMatchObject({ code: 0 });
+  });
+
   test("IN with errors: exit 1, OUT untouched, nothing left beside it", async () => {
     const to = file("keep.json", "kept");
     const before = readdirSync(folder).length + 1;
@@ -375,7 +396,7 @@ describe("convert", () => {
     expect(readdirSync(folder).length).toBe(before);
   });
 
-  test.each(["out.xstate.json", "out.ts", "out.scxml", "out.mmd", "out.txt", "out"])(
+  test.each(["out.ts", "out.mmd", "out.svg", "out.txt", "out"])(
     "%s is not written yet: exit 2",
     async (name) => {
       const done = await lockstep(["convert", microwave, join(folder, name)]);
