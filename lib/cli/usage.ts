@@ -20,6 +20,7 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
       --json                           one JSON line per file
   lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .scxml
+  lockstep render IN OUT.svg           the chart as a drawing
   lockstep run FILE                    run a chart in memory on a virtual clock
       --events FILE|-                  JSON lines: {"type":"pay","data":{…}} or {"advance":"30s"}
       --json                           one JSON line after the start, per input line, and for --drain

@@ -1,0 +1,71 @@
+/**
+ * `lockstep render` on the bundle that people run.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SaxesParser } from "saxes";
+
+const root = join(import.meta.dirname, "../..");
+let folder = "";
+beforeAll(() => {
+  execFileSync(process.execPath, [join(root, "scripts/build-bin.mjs")]);
+  folder = mkdtempSync(join(tmpdir(), "lockstep-render-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const render = (from: string, to: string): { status: number | null; stderr: string } =>
+  spawnSync(process.execPath, [join(root, "dist/lockstep.js"), "render", from, to], { encoding: "utf8" });
+
+/** The document's texts; throws where it is not well-formed. */
+function textsOf(path: string): string[] {
+  const texts: string[] = [];
+  const parser = new SaxesParser();
+  parser.on("error", (error) => {
+    throw error;
+  });
+  parser.on("text", (text) => {
+    if (text.trim() !== "") texts.push(text);
+  });
+  parser.write(readFileSync(path, "utf8")).close();
+  return texts;
+}
+
+test("the microwave becomes well-formed SVG with its names as text, its arrows as paths", () => {
+  const to = join(folder, "microwave.svg");
+  expect(render(join(root, "examples/microwave.scxml"), to)).toMatchObject({ status: 0 });
+  expect(textsOf(to)).toEqual(expect.arrayContaining(["ENGINE", "DOOR"]));
+  expect(readFileSync(to, "utf8").match(/<path /g)?.length).toBeGreaterThan(8);
+});
+
+test("markup in names and guards stays text", () => {
+  const from = join(folder, "markup.json");
+  const name = '<script>alert("1")</script>&amp;\u0001';
+  writeFileSync(
+    from,
+    JSON.stringify({
+      lockstep: 1,
+      initial: name,
+      states: { [name]: { on: { "<b>": { target: "b", guard: "1 < 2" } } }, b: {} },
+    }),
+  );
+  const to = join(folder, "markup.svg");
+  expect(render(from, to)).toMatchObject({ status: 0 });
+  expect(textsOf(to)).toEqual(
+    expect.arrayContaining(['<script>alert("1")</script>&amp;\ufffd', "<b> [1 < 2]"]),
+  );
+  expect(readFileSync(to, "utf8")).not.toContain("<script");
+});
+
+test("a chart with errors: exit 1; another extension: exit 2; nothing written", () => {
+  const from = join(folder, "bad.json");
+  writeFileSync(
+    from,
+    JSON.stringify({ lockstep: 1, initial: "a", states: { a: { on: { go: "nowhere" } } } }),
+  );
+  expect(render(from, join(folder, "bad.svg"))).toMatchObject({ status: 1 });
+  expect(render(from, join(folder, "bad.png"))).toMatchObject({ status: 2 });
+  expect(existsSync(join(folder, "bad.svg")) || existsSync(join(folder, "bad.png"))).toBe(false);
+});
