@@ -2,19 +2,13 @@
  * `lockstep render IN OUT.svg`: a chart as a drawing, laid out by ELK. ELK is loaded here alone, for it is large.
  */
 import { parseArgs } from "node:util";
-import { autoLayout } from "@/lib/diagram/auto-layout";
-import { guessWidth } from "@/lib/diagram/measure";
-import { buildScene } from "@/lib/diagram/scene";
-import { writeSvg } from "@/lib/formats/svg/write-svg";
+import { drawChart } from "@/lib/formats/svg/draw-chart";
 import { hasErrors } from "@/lib/statechart/diagnostic";
 import { allDiagnostics } from "./check";
 import { diagnosticLine, lossLine } from "./print-diagnostics";
 import { readChartFile, reasonOf } from "./read-chart-file";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeFileAtomic } from "./write-file-atomic";
-
-/** The shape drawings aim at: a page in landscape. */
-const page = { w: 1440, h: 900 };
 
 export async function render(args: string[]): Promise<ExitCode> {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
@@ -33,12 +27,10 @@ export async function render(args: string[]): Promise<ExitCode> {
     return exit.chart;
   }
   const { default: Elk } = await import("elkjs/lib/elk.bundled.js");
-  const scene = buildScene(result.chart, { rootTitle: result.name ?? "" });
-  const wish = { direction: "best", window: page } as const;
-  const { layout, failure } = await autoLayout(scene, guessWidth, new Elk(), wish);
+  const { svg, failure } = await drawChart(result.chart, result.name ?? "", new Elk());
   if (failure !== null) process.stderr.write(`${from}: laid out in a grid: ${failure}\n`);
   try {
-    writeFileAtomic(to, writeSvg(scene, layout, guessWidth));
+    writeFileAtomic(to, svg);
   } catch (error) {
     throw new UsageError(`${to} cannot be written: ${reasonOf(error)}.`);
   }
