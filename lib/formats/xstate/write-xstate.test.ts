@@ -118,6 +118,7 @@ describe("XState JSON out", () => {
               go: { target: "b", guard: { and: ["rich", { type: "asks", params: { k: "true" } }] } },
             },
             entry: [
+              { log: { placeholder: "jq", text: "{{ .a }}" } },
               { if: "rich", then: { log: "1" } },
               { cancel: { cel: "'x'" } },
               { send: { to: "instance:1", type: "e" } },
@@ -132,6 +133,7 @@ describe("XState JSON out", () => {
     const messages = losses.map(({ message }) => message).join("\n");
     for (const part of [
       "parallel",
+      "`{{ .a }}`",
       "stops at an error",
       "`c` is computed",
       "exact events",

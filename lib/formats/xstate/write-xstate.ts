@@ -286,7 +286,7 @@ class XStateWriter {
     if ("or" in guard) return { type: "xstate.or", guards: guard.or.map(inner) };
     if ("not" in guard) return { type: "xstate.not", guards: [inner(guard.not)] };
     if ("in" in guard) return embedded(`In(${celString(guard.in)})`);
-    return guard.text !== undefined && guard.text.trim().startsWith("{{") ? guard.text : guard.placeholder;
+    return guard.placeholder;
   }
 
   private actions(actions: Actions, state: string, depth = 0): Json[] {
@@ -414,8 +414,12 @@ class XStateWriter {
     if (typeof value === "string") return literalText(value) ?? embedded(value);
     if (value === null || typeof value !== "object") return value;
     if (Array.isArray(value)) return value.map((item) => this.value(item));
-    if (typeof value.placeholder === "string")
-      return typeof value.text === "string" ? value.text : embedded("null");
+    if (typeof value.placeholder === "string") {
+      // Its text is of another language than the document's, which is CEL.
+      const text = typeof value.text === "string" ? value.text : value.placeholder;
+      this.losses.add(`the value \`${text}\` has no implementation: it is written as null`);
+      return embedded("null");
+    }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.value(item)]));
   }
 
