@@ -2,10 +2,11 @@
  * The process behind `npm start`: binds the door, serves Next behind it, closes everything in order when told to stop.
  *
  * Holds: only a loopback address is bound until sign-in exists; a request whose `Host` isn't this machine is refused
- * before Next sees it; SIGTERM ends streams, steps and connections within the grace time.
+ * before Next sees it, and so is a path that can't be decoded; SIGTERM ends streams, steps and connections within the grace time.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import next from "next";
+import type { ErrorCode } from "./base/errors";
 import { isLoopbackAddress, isLoopbackHost } from "./base/loopback";
 import { runShutdown } from "./base/shutdown";
 import { readConfig, type Config } from "./config";
@@ -33,14 +34,15 @@ async function serve(): Promise<void> {
   await app.prepare();
   const answer = app.getRequestHandler();
   server.on("request", (request, response) => {
-    if (isLoopbackHost(request.headers.host ?? "")) {
-      answer(request, response).catch((error: unknown) =>
-        logError("a request failed", error, { url: request.url }),
-      );
-      return;
+    if (!isLoopbackHost(request.headers.host ?? "")) {
+      return refuse(response, 403, "foreign-origin", "This console answers to 127.0.0.1 and localhost only.");
     }
-    response.writeHead(403, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
-    response.end("This console answers to 127.0.0.1 and localhost only.\n");
+    if (!isPercentEncoded(request.url ?? "/")) {
+      return refuse(response, 400, "bad-request", "The path isn't percent-encoded UTF-8.");
+    }
+    answer(request, response).catch((error: unknown) =>
+      logError("a request failed", error, { url: request.url }),
+    );
   });
   await listen(server, config);
   process.stdout.write(
@@ -55,6 +57,22 @@ function refuseOpenDoor(config: Config): void {
     `HOST=${config.host} would let other machines in, and nobody signs in yet. ` +
       "Leave HOST unset (127.0.0.1) and reach it through an SSH tunnel or a proxy that signs people in.",
   );
+}
+
+/** In the API's one error shape, also for pages: there is no page to show yet. */
+function refuse(response: ServerResponse, status: number, code: ErrorCode, message: string): void {
+  response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", Connection: "close" });
+  response.end(JSON.stringify({ error: { code, message, retry: "never", details: {} } }));
+}
+
+/** Next answers 500 to a path it can't decode. */
+function isPercentEncoded(url: string): boolean {
+  try {
+    decodeURIComponent(url.split("?")[0] ?? "");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function listen(server: Server, config: Config): Promise<void> {

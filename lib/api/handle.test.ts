@@ -138,6 +138,8 @@ test("hostile JSON is refused with a reason: broken, too deep, __proto__, not UT
   expect((await send("{")).status).toBe(400);
   expect((await send(`{"type":"go","data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).status).toBe(400);
   expect((await send('{"type":"go","data":{"__proto__":{"admin":true}}}')).status).toBe(400);
+  expect((await send('{"type":"go","data":{"x":1152921504606846977}}')).status).toBe(400);
+  expect((await send('{"type":"go","data":[1e999]}')).status).toBe(400);
   expect((await send(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]))).status).toBe(400);
   expect((await send("type=go", { ...host, "content-type": "text/plain" })).status).toBe(415);
   expect(verbs.calls).toEqual([]);

@@ -2,7 +2,7 @@
  * A request's JSON body within bounds.
  *
  * Holds: at most `bytesMax` bytes are held, whatever Content-Length says; nesting stays under `depthMax`; a `__proto__`
- * key is refused; errors name the place.
+ * key is refused, and so is a number that would be stored as another one; errors name the place.
  */
 import { LockstepError } from "@/lib/base/errors";
 
@@ -52,6 +52,7 @@ async function readText(request: Request, bytesMax: number): Promise<string> {
 function checkShape(root: unknown): void {
   const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
   for (let next = stack.pop(); next; next = stack.pop()) {
+    if (typeof next.value === "number") requireExact(next.value);
     if (typeof next.value !== "object" || next.value === null) continue;
     if (next.depth > depthMax) {
       throw new LockstepError("bad-request", `The body is nested deeper than ${depthMax} levels.`, {
@@ -63,4 +64,13 @@ function checkShape(root: unknown): void {
     }
     for (const value of Object.values(next.value)) stack.push({ value, depth: next.depth + 1 });
   }
+}
+
+/** A whole number beyond ±(2⁵³−1), or one too large for a double, would be stored as another number. */
+function requireExact(value: number): void {
+  if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return;
+  throw new LockstepError(
+    "bad-request",
+    `The body has a number that can't be kept exactly (${value}): whole numbers go to ±${Number.MAX_SAFE_INTEGER}. Send it as text.`,
+  );
 }

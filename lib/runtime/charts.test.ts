@@ -58,6 +58,14 @@ describe.each(providers)("charts on %s", (provider) => {
     });
   });
 
+  test("publishing a revision twice, also at the same moment, makes one version", async () => {
+    await create(JSON.stringify({ lockstep: 1, initial: "a", states: { a: {} } }));
+    const [one, two] = await Promise.all([publish(1), publish(1)]);
+    expect([one.version, two.version]).toEqual([1, 1]);
+    expect(await publish(1)).toEqual(one);
+    expect((await at.runtime.getChart(local, { chartId: "c" })).versions).toHaveLength(1);
+  });
+
   test("what can't run is not published: malformed text, a bad target, a placeholder nobody accepted", async () => {
     const codes = async (text: string, id: string) => {
       await create(text, id);

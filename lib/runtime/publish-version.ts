@@ -19,7 +19,12 @@ import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { requireRevision } from "./save-draft";
 
-/** Throws `not-found`, `draft-conflict`, or `chart-invalid` with {diagnostics}. */
+/**
+ * The draft at `revision` as the next version. A repeat answers the version that was made of that revision, so that a lost
+ * answer or a double click makes no twin.
+ *
+ * Throws `not-found`, `draft-conflict`, or `chart-invalid` with {diagnostics}.
+ */
 export async function publishVersion(
   context: RuntimeContext,
   actor: Actor,
@@ -36,12 +41,15 @@ export async function publishVersion(
   const draft = await context.store.findChart(args.chartId);
   if (!draft) throw chartNotFound(args.chartId);
   requireRevision(args.chartId, args.revision, draft);
+  const newest = draft.version === null ? null : await context.store.findVersion(args.chartId, draft.version);
+  if (newest?.revision === args.revision) return viewVersion(newest);
   // Reading a large chart takes a while: not under the chart's lock. The revision is checked again there.
   const text = canonicalText(args.chartId, draft.draftText, args.acceptPlaceholders ?? false);
-  return context.store.transaction(async (tx) => {
+  const made = await context.store.transaction(async (tx) => {
     const row = await tx.lockChart(args.chartId);
     if (!row) throw chartNotFound(args.chartId);
     requireRevision(args.chartId, args.revision, row);
+    if (row.version !== draft.version) return null;
     const now = await tx.now();
     const version = {
       chartId: args.chartId,
@@ -67,6 +75,8 @@ export async function publishVersion(
     });
     return viewVersion(version);
   });
+  // Another call published this revision meanwhile: its version is found now.
+  return made ?? publishVersion(context, actor, args);
 }
 
 function canonicalText(chartId: string, draftText: string, acceptPlaceholders: boolean): string {
