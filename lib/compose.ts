@@ -43,9 +43,9 @@ export async function plantExamples(runtime: Runtime): Promise<void> {
   const last = exampleCharts.at(-1);
   const foreign = [...charts.keys()].some((id) => !exampleCharts.some((example) => example.id === id));
   if (foreign || (last && charts.get(last.id)?.version)) return;
-  for (const { id, chart, note } of exampleCharts) {
+  for (const { id, chart, layout, note } of exampleCharts) {
     if (!charts.has(id)) {
-      await runtime.createChart(systemActor, { id, text: JSON.stringify(chart, null, 2) });
+      await runtime.createChart(systemActor, { id, text: JSON.stringify(chart, null, 2), layout });
     }
     if (!charts.get(id)?.version) {
       await runtime.publishVersion(systemActor, { chartId: id, revision: 1, note });

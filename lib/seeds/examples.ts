@@ -4,9 +4,12 @@
  * Does not: write anything (compose.ts plants it through the runtime's own verbs, so it is real history).
  */
 import type { Json } from "@/lib/base/json";
+import type { Layout } from "@/lib/diagram/layout";
 import type { Chart } from "@/lib/statechart/document";
 import { agvMission } from "./agv-mission";
+import { agvMissionLayout } from "./agv-mission.layout";
 import { order } from "./order";
+import { orderLayout } from "./order.layout";
 
 export interface ExampleInstance {
   id: string;
@@ -25,9 +28,9 @@ export interface ExampleLock {
   waitMs?: number;
 }
 
-export const exampleCharts: { id: string; chart: Chart; note: string }[] = [
-  { id: "agv-mission", chart: agvMission, note: "First version" },
-  { id: "order", chart: order, note: "First version" },
+export const exampleCharts: { id: string; chart: Chart; layout: Layout; note: string }[] = [
+  { id: "agv-mission", chart: agvMission, layout: agvMissionLayout, note: "First version" },
+  { id: "order", chart: order, layout: orderLayout, note: "First version" },
 ];
 
 const assign = (mission: string, pallet: string, zone: string) => ({
