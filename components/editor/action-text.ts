@@ -3,9 +3,9 @@
  *
  * Holds: reading what was written gives the same action.
  */
-import { parseJson } from "@/lib/formats/json/parse-json";
 import { actionFromText } from "@/lib/diagram/label";
 import type { Action } from "@/lib/statechart/document";
+import { parseJsonText } from "@/components/ui/parse-json-text";
 
 export function actionSource(action: Action): string {
   const short = shortForm(action);
@@ -40,8 +40,8 @@ export function readAction(text: string): { action: Action } | { problem: string
   const trimmed = text.trim();
   if (trimmed === "") return { problem: "Write an action, such as assign total = context.total + 1." };
   if (!trimmed.startsWith("{")) return { action: actionFromText(trimmed) };
-  const parsed = parseJson(trimmed);
-  if (!parsed.ok) return { problem: `Not JSON: ${parsed.message}.` };
+  const parsed = parseJsonText(trimmed);
+  if (!parsed.ok) return { problem: parsed.error };
   return { action: parsed.value as Action };
 }
 

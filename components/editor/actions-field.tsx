@@ -8,6 +8,7 @@ import { many } from "@/lib/diagram/chart-tree";
 import type { Action, Actions } from "@/lib/statechart/document";
 import { Button, IconButton } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
+import { parseJsonText } from "@/components/ui/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { actionSource, actionWords, readAction } from "./action-text";
 import { CodeField } from "./code-field";
@@ -191,5 +192,8 @@ function ActionEditor({
   );
 }
 
-const pretty = (source: string): string =>
-  source.startsWith("{") ? JSON.stringify(JSON.parse(source), null, 2) : source;
+/** An action's JSON over several lines; a name that only begins like JSON stays as it is. */
+function pretty(source: string): string {
+  const parsed = source.startsWith("{") ? parseJsonText(source) : null;
+  return parsed?.ok ? JSON.stringify(parsed.value, null, 2) : source;
+}

@@ -3,10 +3,12 @@
  * Nothing selected: the chart itself. Context, named guards, actions and delays as JSON.
  */
 import { useState } from "react";
+import { isJsonObject } from "@/lib/base/json";
 import type { ChartTree } from "@/lib/diagram/chart-tree";
 import type { ChartField } from "@/lib/editor/field-commands";
 import type { Chart } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
+import { parseJsonText } from "@/components/ui/parse-json-text";
 import { Fact, Section } from "@/components/ui/section";
 import { CodeField } from "./code-field";
 import { useEditor } from "./editor-store";
@@ -102,21 +104,13 @@ function JsonField({
         testId={`chart-${field}`}
         onChange={(next) => {
           setEdited({ from: shown, text: next });
-          try {
-            const parsed: unknown = next.trim() === "" ? undefined : JSON.parse(next);
-            if (
-              parsed !== undefined &&
-              (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-            ) {
-              setProblem(`${title} is an object: {"name": value}.`);
-              return;
-            }
-            setProblem(null);
-            if (JSON.stringify(parsed) !== JSON.stringify(value)) {
-              run({ do: "set-chart-field", field, value: parsed }, { typing: `chart ${field}` });
-            }
-          } catch (error) {
-            setProblem(error instanceof Error ? error.message : String(error));
+          const parsed = parseJsonText(next);
+          if (!parsed.ok) return setProblem(parsed.error);
+          if (parsed.value !== undefined && !isJsonObject(parsed.value))
+            return setProblem(`${title} is an object: {"name": value}.`);
+          setProblem(null);
+          if (JSON.stringify(parsed.value) !== JSON.stringify(value)) {
+            run({ do: "set-chart-field", field, value: parsed.value }, { typing: `chart ${field}` });
           }
         }}
       />
@@ -126,9 +120,6 @@ function JsonField({
 }
 
 function sameJson(a: string, b: string): boolean {
-  try {
-    return JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b));
-  } catch {
-    return false;
-  }
+  const [left, right] = [parseJsonText(a), parseJsonText(b)];
+  return left.ok && right.ok && JSON.stringify(left.value) === JSON.stringify(right.value);
 }

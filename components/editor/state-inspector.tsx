@@ -18,6 +18,7 @@ import type { Actions, Invoke } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { Button, IconButton } from "@/components/ui/button";
 import { Field, Input, Select, TextArea } from "@/components/ui/field";
+import { parseJsonText } from "@/components/ui/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { ActionsField } from "./actions-field";
 import { CodeField } from "./code-field";
@@ -355,13 +356,9 @@ function InputField({
         placeholder={'{"url": "context.url"}'}
         onChange={setText}
         onBlur={() => {
-          if (text.trim() === "") return onChange(undefined);
-          try {
-            onChange(JSON.parse(text) as Invoke["input"]);
-            setProblem(null);
-          } catch (error) {
-            setProblem(error instanceof Error ? error.message : String(error));
-          }
+          const parsed = parseJsonText(text);
+          setProblem(parsed.ok ? null : parsed.error);
+          if (parsed.ok) onChange(parsed.value as Invoke["input"]);
         }}
       />
       {problem === null ? null : <p className="mt-1 text-hint text-failed">{problem}</p>}

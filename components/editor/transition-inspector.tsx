@@ -11,6 +11,7 @@ import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { IconButton } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
 import { Input, Select, TextArea } from "@/components/ui/field";
+import { parseJsonText } from "@/components/ui/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { Segmented } from "@/components/ui/segmented";
 import { ActionsField } from "./actions-field";
@@ -310,13 +311,9 @@ function GuardField({
           testId="guard-field"
           onChange={(text) => {
             setJson(text);
-            if (text.trim() === "") return onChange(null);
-            try {
-              onChange(JSON.parse(text) as Guard);
-              setProblem(null);
-            } catch (error) {
-              setProblem(error instanceof Error ? error.message : String(error));
-            }
+            const parsed = parseJsonText(text);
+            setProblem(parsed.ok ? null : parsed.error);
+            if (parsed.ok) onChange((parsed.value ?? null) as Guard | null);
           }}
         />
         <p className="mt-1 text-hint text-text-3">{problem ?? guardText(guard)}</p>

@@ -86,7 +86,7 @@ function StartForm({
       : !chart
         ? `${chosen ?? "The chart"} isn’t published`
         : !parsed.ok
-          ? "The input isn’t JSON"
+          ? "Fix the input first"
           : null;
 
   return (

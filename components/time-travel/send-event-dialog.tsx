@@ -81,7 +81,7 @@ export function SendEventDialog(props: SendEventDialogProps) {
       ? null
       : parsed.ok
         ? "Name the event first"
-        : "The payload isn’t JSON";
+        : "Fix the payload first";
 
   return (
     <Dialog

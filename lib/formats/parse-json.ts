@@ -20,8 +20,13 @@ export type ParsedJson =
     }
   | { ok: false; message: string; at: TextPosition };
 
-export function parseJson(text: string): ParsedJson {
-  const parser = new Parser(text);
+export interface ParseJsonOptions {
+  /** Refuses whole numbers beyond ±(2⁵³−1) too: they would be kept as others. */
+  exactNumbers?: boolean;
+}
+
+export function parseJson(text: string, { exactNumbers = false }: ParseJsonOptions = {}): ParsedJson {
+  const parser = new Parser(text, exactNumbers);
   try {
     const value = parser.document();
     return { ok: true, value, keyOrder: parser.keyOrder, offsets: parser.offsets };
@@ -60,7 +65,10 @@ class Parser {
   private at = 0;
   private values = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly exactNumbers: boolean,
+  ) {}
 
   document(): Json {
     const value = this.value(0);
@@ -158,6 +166,10 @@ class Parser {
     if (digits === undefined) this.fail(`expected a value, found ${this.found()}`);
     const value = Number(digits);
     if (!Number.isFinite(value)) this.fail(`${digits} is too large for a number`);
+    if (this.exactNumbers && Number.isInteger(value) && !Number.isSafeInteger(value))
+      this.fail(
+        `${digits} can't be kept exactly: whole numbers go to ±${Number.MAX_SAFE_INTEGER}; write it as text`,
+      );
     this.at += digits.length;
     return value;
   }
