@@ -8,7 +8,6 @@ import { CircleX, FileUp, TriangleAlert } from "lucide-react";
 import { useRef, useState } from "react";
 import { LockstepError } from "@/lib/base/errors";
 import { chartTree } from "@/lib/diagram/chart-tree";
-import { emptyLayout } from "@/lib/diagram/layout";
 import { importChart } from "@/lib/formats/import-chart";
 import type { ImportResult } from "@/lib/formats/import-result";
 import type { Chart } from "@/lib/statechart/document";
@@ -18,6 +17,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Field, Input, TextArea } from "@/components/ui/field";
 import { ErrorPanel } from "@/components/ui/states";
 import { useClient } from "@/components/ui/use-client";
+import { firstLayout } from "./first-layout";
 import { draftText } from "./read-draft";
 
 export interface ImportDialogProps {
@@ -66,7 +66,8 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
     setBusy(true);
     setError(null);
     try {
-      const made = await client.createChart({ id: suggested, text: draftText(chart), layout: emptyLayout });
+      const layout = await firstLayout(chart);
+      const made = await client.createChart({ id: suggested, text: draftText(chart), layout });
       // Closing first: it may rewrite the address that onImported then leaves.
       onOpenChange(false);
       onImported?.(made.id);
