@@ -134,7 +134,7 @@ function OpenEditor({
 }) {
   const client = useClient();
   const { store, saver, flush } = useMemo(
-    () => connect(view, measure, start, client),
+    () => connect(view, measure, start, kept, client),
     // One store per opened draft.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [],
@@ -274,13 +274,17 @@ interface Connected {
   flush: () => Promise<number | null>;
 }
 
-/** The store with its saver: what changes there is saved here. */
+/** The store with its saver: what changes there is saved here, and what was drawn at opening before publishing. */
 function connect(
   view: ChartView,
   measure: Measure,
   document: EditorDocument,
+  kept: Opening["kept"],
   client: ReturnType<typeof useClient>,
 ): Connected {
+  // A draft that was stored without places is drawn at opening. Looking at it saves nothing; a version made of it must
+  // hold the drawing its designer saw.
+  let drawnHere = kept === "none" && document.layout !== view.draft.layout;
   const saver = new DraftSaver(
     {
       save: (baseRevision, draft) => client.saveDraft({ chartId: view.id, baseRevision, ...draft }),
@@ -311,11 +315,16 @@ function connect(
     revision: view.draft.revision,
     version: view.version,
     savedAt: view.draft.savedAt,
-    onChange: (next) => saver.change(toDraft(next)),
+    onChange: (next) => {
+      drawnHere = false;
+      saver.change(toDraft(next));
+    },
     onRemoved: (count, undo) =>
       showToast(`${count} ${count === 1 ? "transition" : "transitions"} removed`, { run: undo }),
   });
   const flush = async (): Promise<number | null> => {
+    if (drawnHere) saver.change({ text: view.draft.text, layout: document.layout });
+    drawnHere = false;
     saver.flush();
     for (let waited = 0; waited < 10_000; waited += 50) {
       const { save, revision } = store.getState();
