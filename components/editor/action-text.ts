@@ -3,7 +3,7 @@
  *
  * Holds: reading what was written gives the same action.
  */
-import { actionFromText } from "@/lib/diagram/label";
+import { actionFromText, actionProblem } from "@/lib/diagram/label";
 import type { Action } from "@/lib/statechart/document";
 import { parseJsonText } from "@/components/ui/parse-json-text";
 
@@ -39,7 +39,10 @@ function shortForm(action: Action): string | null {
 export function readAction(text: string): { action: Action } | { problem: string } {
   const trimmed = text.trim();
   if (trimmed === "") return { problem: "Write an action, such as assign total = context.total + 1." };
-  if (!trimmed.startsWith("{")) return { action: actionFromText(trimmed) };
+  if (!trimmed.startsWith("{")) {
+    const problem = actionProblem(trimmed);
+    return problem === null ? { action: actionFromText(trimmed) } : { problem };
+  }
   const parsed = parseJsonText(trimmed);
   if (!parsed.ok) return { problem: parsed.error };
   return { action: parsed.value as Action };

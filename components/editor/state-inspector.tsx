@@ -358,7 +358,7 @@ function InputField({
         onBlur={() => {
           const parsed = parseJsonText(text);
           setProblem(parsed.ok ? null : parsed.error);
-          if (parsed.ok) onChange(parsed.value as Invoke["input"]);
+          if (parsed.ok) onChange(parsed.value);
         }}
       />
       {problem === null ? null : <p className="mt-1 text-hint text-failed">{problem}</p>}

@@ -5,7 +5,7 @@
 import { ArrowDown, ArrowUp, Spline, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { invokesOf, type TreeTransition, type When } from "@/lib/diagram/chart-tree";
-import { guardText, invokeName, whenText } from "@/lib/diagram/label";
+import { guardText, invokeName, whenProblem, whenText } from "@/lib/diagram/label";
 import type { Chart, Guard } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { IconButton } from "@/components/ui/button";
@@ -212,11 +212,17 @@ function WhenSection({
     when.kind === "event" ? when.event : when.kind === "after" ? when.delay : "",
   );
   const kind = kindOf(when);
+  const value = text.trim();
+  const typed: When | null =
+    when.kind === "event"
+      ? { kind: "event", event: value }
+      : when.kind === "after"
+        ? { kind: "after", delay: value }
+        : null;
+  const refused = typed === null ? null : whenProblem(typed);
   const commit = () => {
-    const value = text.trim();
-    if (value === "") return;
-    if (when.kind === "event" && value !== when.event) onChange({ kind: "event", event: value });
-    if (when.kind === "after" && value !== when.delay) onChange({ kind: "after", delay: value });
+    if (value === "" || typed === null || refused !== null) return;
+    if (whenText(typed, invokes) !== whenText(when, invokes)) onChange(typed);
   };
   return (
     <Section title="When">
@@ -244,6 +250,7 @@ function WhenSection({
           mono
           aria-label={when.kind === "event" ? "Event" : "Delay"}
           data-testid="when-field"
+          aria-invalid={refused !== null}
           value={text}
           placeholder={when.kind === "event" ? "pay, order.*" : "5s, 1h30m"}
           onChange={(event) => setText(event.target.value)}
@@ -275,6 +282,11 @@ function WhenSection({
             ];
           })}
         </Select>
+      )}
+      {refused === null ? null : (
+        <p role="alert" className="mt-1 text-hint text-failed">
+          {refused}
+        </p>
       )}
       <ProblemBox problems={problems} />
     </Section>

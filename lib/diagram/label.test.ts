@@ -50,6 +50,14 @@ describe("reading a label", () => {
     expect(problem("go [x] nonsense")).toContain("/");
   });
 
+  test("a key that no document can hold is refused, wherever it is typed", () => {
+    const message = 'the key "__proto__" is not allowed';
+    for (const text of ["__proto__", '"__proto__"', "after __proto__"])
+      expect(parseLabel(text, invokes)).toEqual({ problem: { message, at: 0 } });
+    expect(parseLabel("go / note, assign __proto__ = 1", invokes)).toEqual({ problem: { message, at: 3 } });
+    expect(read("go / assign proto__ = 1").actions).toEqual(["assign proto__ = 1"]);
+  });
+
   test("an action with commas inside brackets is one action", () => {
     expect(read("go / assign x = max(1, 2), note").actions).toEqual(["assign x = max(1, 2)", "note"]);
   });

@@ -75,6 +75,18 @@ export interface LabelProblem {
   at: number;
 }
 
+const forbiddenKey = 'the key "__proto__" is not allowed';
+
+/** Why a transition can't start so, or null: events and delays are keys of the document. */
+export function whenProblem(when: When): string | null {
+  const key = when.kind === "event" ? when.event : when.kind === "after" ? when.delay : null;
+  return key === "__proto__" ? forbiddenKey : null;
+}
+
+/** Why a typed action can't be kept, or null: what it assigns is a key of the document. */
+export const actionProblem = (text: string): string | null =>
+  /^assign\s+__proto__\s*=/.test(text) ? forbiddenKey : null;
+
 function parseWhen(text: string, invokes: readonly Invoke[]): When | string {
   const call = /^(done|error|event)\((.*)\)$/.exec(text);
   if (call) {
@@ -209,6 +221,12 @@ export function parseLabel(
   if (head === "") return { problem: { message: "name an event, or write after 5s, always or done", at: 0 } };
   const when = parseWhen(head, invokes);
   if (typeof when === "string") return { problem: { message: when, at: 0 } };
+  const keyProblem = whenProblem(when);
+  if (keyProblem !== null) return { problem: { message: keyProblem, at: 0 } };
+  for (const action of actions) {
+    const message = actionProblem(action);
+    if (message !== null) return { problem: { message, at: rest } };
+  }
   if (guard !== null && guard.trim() === "") guard = null;
   return { when, guard, actions };
 }

@@ -140,6 +140,19 @@ test("editing a label keeps what the label does not show", () => {
   expect(untouched.chart.states?.a?.on?.run).toEqual(chart.states?.a?.on?.go);
 });
 
+test("a transition can't start by a key that no document can hold", () => {
+  const refused = { refused: 'the key "__proto__" is not allowed' };
+  const transition = "shop.open#on/close/0";
+  const of = (command: Command) => applyCommand(start(order), command, context);
+  expect(of({ do: "set-label", transition, text: "__proto__" })).toEqual(refused);
+  expect(
+    of({ do: "edit-transition", transition, patch: { when: { kind: "event", event: "__proto__" } } }),
+  ).toEqual(refused);
+  expect(
+    of({ do: "edit-transition", transition, patch: { when: { kind: "after", delay: "__proto__" } } }),
+  ).toEqual(refused);
+});
+
 test("digit-like keys keep their place by order", () => {
   const { chart } = run(
     start({ lockstep: 1 }),

@@ -16,7 +16,7 @@ import {
   type TreeTransition,
   type When,
 } from "@/lib/diagram/chart-tree";
-import { editedSpec, labelText, parseLabel } from "@/lib/diagram/label";
+import { editedSpec, labelText, parseLabel, whenProblem } from "@/lib/diagram/label";
 import type {
   Actions,
   Chart,
@@ -123,6 +123,8 @@ export function editTransition(
   const found = findTransition(document.chart, command.transition);
   if (!found) return lost;
   const { patch } = command;
+  const problem = patch.when === undefined ? null : whenProblem(patch.when);
+  if (problem !== null) return { refused: problem };
   const spec: TransitionObject = { ...found.transition.spec };
   if (patch.guard !== undefined) {
     if (patch.guard === null || patch.guard === "") delete spec.guard;
