@@ -18,6 +18,7 @@ import { Field, Input, TextArea } from "@/components/ui/field";
 import { ErrorPanel } from "@/components/ui/states";
 import { useClient } from "@/components/ui/use-client";
 import { firstLayout } from "./first-layout";
+import { readChartFile } from "./read-chart-file";
 import { draftText } from "./read-draft";
 
 export interface ImportDialogProps {
@@ -41,20 +42,42 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
   const client = useClient();
   const [text, setText] = useState("");
   const [fileName, setFileName] = useState<string | null>(null);
+  /** Why the file is no text; null when it is, or when the text was typed. */
+  const [refusal, setRefusal] = useState<ImportResult | null>(null);
+  /** Counts what was put in: a slow file must not replace a later one. */
+  const turn = useRef(0);
   const [id, setId] = useState("");
   const [idTouched, setIdTouched] = useState(false);
   const [over, setOver] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
-  const result = useImport(text, fileName);
+  const imported = useImport(text, fileName);
+  const result = refusal ?? imported;
   const chart = result?.chart ?? null;
   const suggested = idTouched ? id : id || suggestId(result, fileName);
 
   const take = async (file: File) => {
+    const mine = ++turn.current;
     setFileName(file.name);
     setError(null);
-    setText(await file.text());
+    setRefusal(null);
+    setText("");
+    try {
+      const read = await readChartFile(file);
+      if (mine !== turn.current) return;
+      if (read.ok) setText(read.text);
+      else setRefusal(read.refusal);
+    } catch (failure) {
+      if (mine === turn.current) setError(failure);
+    }
+  };
+  const type = (next: string) => {
+    turn.current++;
+    setText(next);
+    setFileName(null);
+    setRefusal(null);
+    setError(null);
   };
   const finish = async () => {
     if (chart === null) return;
@@ -114,7 +137,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
           setOver(false);
           const [file] = event.dataTransfer.files;
           if (file) void take(file);
-          else if (event.dataTransfer.getData("text")) setText(event.dataTransfer.getData("text"));
+          else if (event.dataTransfer.getData("text")) type(event.dataTransfer.getData("text"));
         }}
       >
         <div
@@ -137,6 +160,8 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
             onChange={(event) => {
               const [file] = event.target.files ?? [];
               if (file) void take(file);
+              // The same file may be chosen again, once it was saved anew.
+              event.target.value = "";
             }}
           />
         </div>
@@ -148,13 +173,9 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
           placeholder="Paste a chart"
           value={text.length > 200_000 ? `${text.slice(0, 200_000)}…` : text}
           readOnly={text.length > 200_000}
-          onChange={(event) => {
-            setText(event.target.value);
-            setFileName(null);
-            setError(null);
-          }}
+          onChange={(event) => type(event.target.value)}
         />
-        {result ? <Preview result={result} /> : null}
+        {result ? <Preview result={result} what={refusal ? "This file" : "This text"} /> : null}
         {chart !== null && into === undefined ? (
           <Field label="Name" hint="in addresses and the API; it stays">
             {(wiring) => (
@@ -176,7 +197,9 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
             title={
               error instanceof LockstepError && error.code === "chart-exists"
                 ? `${suggested} exists already`
-                : "Couldn't create the chart"
+                : chart === null
+                  ? "Couldn't read the file"
+                  : "Couldn't create the chart"
             }
             error={error}
           />
@@ -186,7 +209,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
   );
 }
 
-function Preview({ result }: { result: ImportResult }) {
+function Preview({ result, what }: { result: ImportResult; what: string }) {
   const { chart, diagnostics, losses, placeholders, format } = result;
   if (chart === null) {
     return (
@@ -196,7 +219,7 @@ function Preview({ result }: { result: ImportResult }) {
         className="rounded-box bg-failed-soft px-3 py-2.5 text-body"
       >
         <p className="flex items-center gap-2 font-semibold">
-          <CircleX size={15} aria-hidden className="text-failed" /> This text can&apos;t be imported
+          <CircleX size={15} aria-hidden className="text-failed" /> {what} can&apos;t be imported
         </p>
         <ul className="mt-1 max-h-40 overflow-y-auto text-text-2">
           {diagnostics.slice(0, 20).map((diagnostic, index) => (
