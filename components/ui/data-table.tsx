@@ -2,25 +2,40 @@
 /**
  * A dense list as a table: what it is → how it is → why → how long. Keyboard: J K move, ↵ opens.
  *
- * Holds: one line a row, cut with an ellipsis; the header stays; a click anywhere on a row opens it, and its first cell is
+ * Holds: one line a row, cut with an ellipsis; no column narrower than can be read: where they don't fit, what is around
+ * the table scrolls sideways and the first column stays; the header stays; a click anywhere on a row opens it, and its first cell is
  * a real link, so that the row can be opened in another tab and found by a screen reader.
  */
 import Link from "next/link";
 import type { Route } from "next";
 import { useRouter } from "next/navigation";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type CSSProperties, type ReactNode } from "react";
 import { cn } from "./class-names";
 import { useKeys } from "./use-keys";
 
 export interface Column<T> {
   key: string;
   header: ReactNode;
-  /** CSS width; the columns without one share what is left. */
-  width?: string;
+  /** The columns without one share what is left, `shareMinPx` each at least. */
+  width?: `${number}px` | `${number}%`;
   align?: "left" | "right";
   cell: (row: T) => ReactNode;
   /** Dropped on narrow windows. */
   optional?: boolean;
+}
+
+/** Enough of a key or a name to tell two apart. */
+const shareMinPx = 140;
+
+/** The width at which the columns without a width are down to their least. */
+function minWidthPx(columns: readonly { width?: string }[]): number {
+  let px = 0;
+  let percent = 0;
+  for (const { width } of columns) {
+    if (width?.endsWith("%")) percent += Number.parseFloat(width);
+    else px += width === undefined ? shareMinPx : Number.parseFloat(width);
+  }
+  return Math.ceil(px / (1 - percent / 100));
 }
 
 export function DataTable<T>({
@@ -82,7 +97,15 @@ export function DataTable<T>({
   }, [active]);
 
   return (
-    <table className="w-full table-fixed border-separate border-spacing-0 text-table">
+    <table
+      style={
+        {
+          "--columns-min": `${minWidthPx(columns)}px`,
+          "--columns-min-narrow": `${minWidthPx(columns.filter((column) => !column.optional))}px`,
+        } as CSSProperties
+      }
+      className="w-full min-w-(--columns-min) table-fixed border-separate border-spacing-0 text-table max-lg:min-w-(--columns-min-narrow)"
+    >
       <caption className="sr-only">{caption}</caption>
       <thead>
         <tr>
@@ -93,7 +116,7 @@ export function DataTable<T>({
               style={column.width ? { width: column.width } : undefined}
               className={cn(
                 "sticky top-0 z-10 h-[30px] truncate border-b border-border bg-surface px-2 text-hint font-normal text-text-2",
-                index === 0 && "pl-3.5",
+                index === 0 && "left-0 z-20 pl-3.5",
                 index === columns.length - 1 && "pr-3.5",
                 column.align === "right" ? "text-right" : "text-left",
                 column.optional && "max-lg:hidden",
@@ -120,9 +143,12 @@ export function DataTable<T>({
                 (onPick ?? open)(row);
               }}
               className={cn(
-                "group cursor-default transition-colors duration-90 hover:bg-surface-2",
-                index === active && !selected && "bg-surface-2",
-                selected && "bg-accent-soft hover:bg-accent-soft",
+                "group cursor-default transition-colors duration-90",
+                selected
+                  ? "bg-accent-soft"
+                  : index === active
+                    ? "bg-surface-2"
+                    : "bg-surface hover:bg-surface-2",
               )}
             >
               {columns.map((column, cellIndex) => (
@@ -131,7 +157,7 @@ export function DataTable<T>({
                   className={cn(
                     "truncate border-b border-border px-2",
                     relaxed ? "h-10" : "h-8",
-                    cellIndex === 0 && "pl-3.5",
+                    cellIndex === 0 && "sticky left-0 z-1 bg-inherit pl-3.5",
                     cellIndex === 0 &&
                       (index === active || selected) &&
                       "shadow-[inset_2px_0_0_var(--accent)]",
