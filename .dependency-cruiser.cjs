@@ -20,7 +20,7 @@ const plan = {
   store: [["statechart", "base"], "the store remembers; it decides nothing a chart or a verb should"],
   access: [["store", "base"], "who may do what, independent of what is asked"],
   observe: [["statechart", "base"], "watching changes nothing"],
-  seeds: [["statechart", "base"], "examples are data"],
+  seeds: [["statechart", "diagram", "base"], "examples are data"],
   runtime: [
     ["statechart", "store", "access", "base"],
     "verbs decide what one transaction holds; they know no HTTP",

@@ -5,7 +5,7 @@
  */
 import { actionFromText, actionProblem } from "@/lib/diagram/label";
 import type { Action } from "@/lib/statechart/document";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 
 export function actionSource(action: Action): string {
   const short = shortForm(action);

@@ -8,7 +8,7 @@ import { many } from "@/lib/diagram/chart-tree";
 import type { Action, Actions } from "@/lib/statechart/document";
 import { Button, IconButton } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { actionSource, actionWords, readAction } from "./action-text";
 import { CodeField } from "./code-field";

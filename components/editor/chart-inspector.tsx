@@ -8,7 +8,7 @@ import type { ChartTree } from "@/lib/diagram/chart-tree";
 import type { ChartField } from "@/lib/editor/field-commands";
 import type { Chart } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { Fact, Section } from "@/components/ui/section";
 import { CodeField } from "./code-field";
 import { useEditor } from "./editor-store";

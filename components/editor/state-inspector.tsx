@@ -18,7 +18,7 @@ import type { Actions, Invoke } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { Button, IconButton } from "@/components/ui/button";
 import { Field, Input, Select, TextArea } from "@/components/ui/field";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { ActionsField } from "./actions-field";
 import { CodeField } from "./code-field";

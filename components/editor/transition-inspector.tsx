@@ -11,7 +11,7 @@ import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import { IconButton } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
 import { Input, Select, TextArea } from "@/components/ui/field";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { Section } from "@/components/ui/section";
 import { Segmented } from "@/components/ui/segmented";
 import { ActionsField } from "./actions-field";

@@ -12,7 +12,7 @@ import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { Field, Input, TextArea } from "@/components/ui/field";
-import { parseJsonText } from "@/components/ui/parse-json-text";
+import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";

@@ -5,7 +5,7 @@
  *        JSON can't carry exactly are errors.
  */
 import type { Json } from "@/lib/base/json";
-import { parseJson } from "@/lib/formats/parse-json";
+import { parseJson } from "./parse-json";
 
 export type ParsedText = { ok: true; value: Json | undefined } | { ok: false; error: string };
 
