@@ -7,7 +7,7 @@
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ArrowUp, Boxes, CircleX, Plus } from "lucide-react";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { DataTable, type Column } from "@/components/ui/data-table";
@@ -22,6 +22,7 @@ import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
 import { Since } from "@/components/ui/time-text";
 import { useClient } from "@/components/ui/use-client";
+import { useListPages } from "@/components/ui/use-list-pages";
 import { useUrlParams } from "@/components/ui/use-url-params";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
@@ -60,11 +61,8 @@ export function InstancesPage() {
     page.isPlaceholderData,
     JSON.stringify(args),
   );
-  const earlier = useRef<(string | null)[]>([]);
-  const filter = (patch: Record<string, string | null>): void => {
-    earlier.current = [];
-    setParams({ ...patch, cursor: null }, "push");
-  };
+  const pages = useListPages(cursor, setParams);
+  const { filter } = pages;
   const clear = (): void => filter({ chart: null, status: null, id: null, state: null, key: null });
   const counts = countByStatus(charts.data?.items, filters.chartId);
   // Counts come per chart: they hold for no finer filter.
@@ -219,17 +217,7 @@ export function InstancesPage() {
           [["↵"], "open"],
           [["/"], "filter"],
         ]}
-        onPrevious={
-          cursor === null ? null : () => setParams({ cursor: earlier.current.pop() ?? null }, "push")
-        }
-        onNext={
-          nextCursor === null
-            ? null
-            : () => {
-                earlier.current.push(cursor);
-                setParams({ cursor: nextCursor }, "push");
-              }
-        }
+        {...pages.turns(nextCursor)}
       />
       <StartInstanceDialog
         open={params.has("start")}

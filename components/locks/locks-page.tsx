@@ -6,7 +6,7 @@
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Lock } from "lucide-react";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { shortStates } from "@/components/instances/state-name";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -21,6 +21,7 @@ import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatCount, formatDuration } from "@/components/ui/time";
 import { useClient } from "@/components/ui/use-client";
 import { useKeys } from "@/components/ui/use-keys";
+import { useListPages } from "@/components/ui/use-list-pages";
 import { useUrlParams } from "@/components/ui/use-url-params";
 import { ZoneSwitch } from "@/components/ui/zone-switch";
 import { curlOf } from "@/lib/client/curl-of";
@@ -52,11 +53,8 @@ export function LocksPage() {
     refetchInterval: rereadMs,
   });
   const now = useDatabaseNow(page.data, page.dataUpdatedAt);
-  const earlier = useRef<(string | null)[]>([]);
-  const filter = (patch: Record<string, string | null>): void => {
-    earlier.current = [];
-    setParams({ ...patch, cursor: null }, "push");
-  };
+  const pages = useListPages(cursor, setParams);
+  const { filter } = pages;
   const clear = (): void => filter({ search: null, status: null });
   const open = (key: string | null): void => setParams({ key, release: null }, "push");
   // The first of the first answer, then it stays: a list that reorders must not change what is read beside it.
@@ -174,17 +172,7 @@ export function LocksPage() {
               [["R"], "release…"],
               [["/"], "filter"],
             ]}
-            onPrevious={
-              cursor === null ? null : () => setParams({ cursor: earlier.current.pop() ?? null }, "push")
-            }
-            onNext={
-              nextCursor === null
-                ? null
-                : () => {
-                    earlier.current.push(cursor);
-                    setParams({ cursor: nextCursor }, "push");
-                  }
-            }
+            {...pages.turns(nextCursor)}
           />
         </div>
         {selected === null ? null : (

@@ -5,8 +5,6 @@ import { z } from "zod";
 import type { ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 
-/** Largest event payload, start input or lock argument: 256 KiB of body, refused before it is parsed whole. */
-export const payloadBytesMax = 256 * 1024;
 /** Largest chart document with layout in one request. */
 export const chartBytesMax = 10 * 1024 * 1024;
 

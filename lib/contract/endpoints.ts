@@ -3,8 +3,9 @@
  * The server builds its handlers and the client its calls from it; a path that is not here does not exist.
  */
 import { z } from "zod";
+import { payloadBytesMax } from "@/lib/base/limits";
 import * as charts from "./charts";
-import { chartBytesMax, id, idempotencyKey, payloadBytesMax, timestamp } from "./common";
+import { chartBytesMax, id, idempotencyKey, timestamp } from "./common";
 import * as instances from "./instances";
 import * as locks from "./locks";
 

@@ -5,9 +5,8 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { payloadBytesMax } from "@/lib/base/limits";
 
-/** 256 KiB: one message must fit beside many others in a batch. */
-export const payloadBytesMax = 256 * 1024;
 /** Deeper data overflows the stacks of those who walk it by recursion. */
 const depthMax = 100;
 
