@@ -24,6 +24,16 @@ export function getRuntime(): Promise<Runtime> {
   return slot.__lockstepRuntime;
 }
 
+/** As getRuntime, for a server's start: without its database it does not stay up half alive, but says why and ends. */
+export async function getRuntimeOrExit(): Promise<void> {
+  await getRuntime().catch((error: unknown) => {
+    process.stderr.write(
+      `Lockstep did not start. ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exit(1);
+  });
+}
+
 async function openRuntime(): Promise<Runtime> {
   const config = readConfig();
   const store = await openSqlStore({ url: config.databaseUrl, connections: config.databaseConnections });
