@@ -246,7 +246,9 @@ test("a state with 50,000 transitions is judged in seconds", () => {
 
 test("random charts have no errors", () => {
   for (let seed = 1; seed <= 100; seed++) {
-    const errors = diagnose(randomChart(seed)).filter(({ severity }) => severity === "error");
+    const errors = diagnose({ tasks: { work: {} }, ...randomChart(seed) }).filter(
+      ({ severity }) => severity === "error",
+    );
     expect(errors, `seed ${seed}`).toEqual([]);
   }
 });

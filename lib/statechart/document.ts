@@ -13,6 +13,7 @@ export interface Chart extends StateNode {
   guards?: Record<string, Guard>;
   actions?: Record<string, Actions>;
   delays?: Record<string, Delay>;
+  /** TaskDefaults. */
   tasks?: Record<string, JsonObject>;
   settings?: Settings;
 }
@@ -112,12 +113,39 @@ export interface Invoke {
   onDone?: OneOrMany<Transition>;
   onError?: OneOrMany<Transition>;
   onEvent?: OneOrMany<Transition>;
+  /** What undoes it; its input sees the context as it was at the start, and `event.outcome`, `event.result`. */
   compensate?: Invoke;
+  /** Retry. */
   retry?: Json;
+  /** Of one attempt; `retry.within` bounds them all. */
   timeout?: Delay;
+  /** CEL giving a text, a whole number, or null for none: of one task type and key, one runs at a time. */
   concurrencyKey?: string;
   finalize?: Actions;
   autoforward?: boolean;
+}
+
+/** Attempts in all, the first included; pauses between them grow by `factor` from `delay` to `delayMax`. */
+export interface Retry {
+  attempts?: number;
+  delay?: Delay;
+  delayMax?: Delay;
+  factor?: number;
+  /** No attempt begins later than this after the first. */
+  within?: Delay;
+  /** Codes of errors that no further attempt can mend. */
+  noRetry?: string[];
+}
+
+/** What invocations of a task share; an invocation's own fields come first, those of `retry` one by one. */
+export interface TaskDefaults {
+  description?: string;
+  /** JSON Schemas of what it is given and what it answers. */
+  schemas?: { input?: Json; output?: Json };
+  retry?: Json;
+  timeout?: Delay;
+  concurrencyKey?: string;
+  compensate?: Invoke;
 }
 
 export interface Settings {

@@ -14,6 +14,7 @@ export function finish(run: Run, outcome: Outcome): StepResult {
     outcome,
     exited: unique(run.exited),
     entered: unique(run.entered),
+    ...failuresOf(run),
   };
 }
 
@@ -36,8 +37,13 @@ export function finishFailed(run: Run, failure: StepFailure, fatal = failure.fat
     exited: [],
     entered: [],
     error,
+    ...failuresOf(run),
   };
 }
+
+const failuresOf = ({ failures }: Run): Pick<StepResult, "failures"> =>
+  failures.length === 0 ? none : { failures };
+const none = {};
 
 function nextSnapshot(run: Run): Snapshot {
   const { before } = run;

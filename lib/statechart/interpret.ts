@@ -107,12 +107,15 @@ function startInvocations(run: Run): void {
   run.toInvoke = [];
   for (const state of states) {
     for (const invoke of state.invokes) {
+      let field = `invoke/${invoke.index}/input`;
       try {
         if (invoke.idLocation !== null) run.assign(invoke.idLocation, invoke.id);
-        run.startInvocation(invoke, run.generations[state.name] ?? 0, invoke.input?.(run) ?? null);
+        const input = invoke.input?.(run) ?? null;
+        field = `invoke/${invoke.index}`;
+        run.startInvocation(invoke, run.generations[state.name] ?? 0, input, invoke.options?.(run));
       } catch (error) {
         if (!(error instanceof EvaluationFailure)) throw error;
-        run.fail(error, state.name, `invoke/${invoke.index}/input`);
+        run.fail(error, state.name, field);
       }
     }
   }

@@ -8,6 +8,7 @@
  */
 import type { Diagnostic } from "./diagnostic";
 import type { Chart, StateNode } from "./document";
+import type { InvokeOptions } from "./effect";
 import type {
   ActionBlock,
   DelayProgram,
@@ -122,7 +123,14 @@ export interface CompiledInvoke {
   readonly finalize: ActionBlock;
   readonly autoforward: boolean;
   readonly idLocation: string | null;
+  readonly placeholder: boolean;
+  /** Null: all are the runtime's defaults. */
+  readonly options: ((execution: Execution) => InvokeOptions) | null;
+  readonly compensationInput: ValueProgram | null;
 }
+
+/** Null: none. */
+export type KeyProgram = (execution: Execution) => string | null;
 
 export interface CompiledTimer {
   /** The `after` key. */
@@ -153,6 +161,8 @@ export interface Machine {
   readonly initialContext: readonly (readonly [root: string, value: ValueProgram])[];
   /** Context roots that some state binds at its first entry. */
   readonly lateRoots: readonly string[];
+  /** settings.concurrencyKey and businessKey (instance-keys.ts). */
+  readonly keys: Readonly<Record<"concurrencyKey" | "businessKey", KeyProgram | null>>;
   readonly hasAlways: boolean;
   readonly hasInvokes: boolean;
   /** Scratch of the running step (run.ts): which states are active. A machine runs one step at a time. */

@@ -11,7 +11,7 @@ import { isDuration } from "./cel/library-types";
 import { celTypeName, toCel } from "./cel/view";
 import { contextReferences } from "./cel/references";
 import { delayMaxMs, parseDelay } from "./delay";
-import type { Action, Actions, Chart, Delay, Guard, Text, Value } from "./document";
+import type { Action, Actions, Chart, Delay, Guard, TaskDefaults, Text, Value } from "./document";
 import type {
   ActionBlock,
   ActionProgram,
@@ -36,6 +36,14 @@ export class Programs {
 
   constructor(private readonly chart: Chart) {
     this.environment = environmentWith(Object.keys(chart.guards ?? {}));
+  }
+
+  get guardNames(): ReadonlySet<string> {
+    return new Set(Object.keys(this.chart.guards ?? {}));
+  }
+
+  taskDefaults(src: string): TaskDefaults | undefined {
+    return own(this.chart.tasks, src);
   }
 
   expression(text: string): Expression {

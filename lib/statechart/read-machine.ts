@@ -11,9 +11,11 @@ import {
   type CompiledStateType,
   type CompiledTimer,
   type CompiledTransition,
+  type KeyProgram,
   type Machine,
 } from "./machine";
 import { Programs } from "./programs";
+import { keyProgram, readInvoke } from "./read-invoke";
 import { readTransitions } from "./read-transitions";
 import { readArrows } from "./resolve-target";
 
@@ -53,6 +55,10 @@ export function readMachine(chart: Chart): Machine {
     },
     scopeFor: programs.scopeFactory(),
     initialContext: programs.initialContext(),
+    keys: {
+      concurrencyKey: keyOf(settings.concurrencyKey, programs),
+      businessKey: keyOf(settings.businessKey, programs),
+    },
     hasAlways: ordered.some((state) => state.always.length > 0),
     hasInvokes: ordered.some((state) => state.invokes.length > 0),
     marks: { stamps: new Uint32Array(ordered.length), last: 0 },
@@ -106,16 +112,7 @@ function readState(
   state.lineage = [...(parent?.lineage ?? []), state];
   ordered.push(state);
   listOf(node.invoke).forEach((invoke, index) => {
-    invokes.push({
-      id: invoke.id ?? `${name}:${index}`,
-      index,
-      src: typeof invoke.src === "string" ? invoke.src : invoke.src.placeholder,
-      state,
-      input: invoke.input === undefined ? null : programs.value(invoke.input),
-      finalize: programs.block(invoke.finalize, name, "finalize", `invoke/${index}/finalize`),
-      autoforward: invoke.autoforward ?? false,
-      idLocation: invoke.idLocation ?? null,
-    });
+    invokes.push(readInvoke(invoke, index, state, programs));
   });
   const entries = inDocumentOrder(Object.entries(node.states ?? {}), ([, child]) => child.order);
   for (const [childKey, childNode] of entries) {
@@ -127,6 +124,9 @@ function readState(
   state.last = ordered.length - 1;
   return state;
 }
+
+const keyOf = (text: string | undefined, programs: Programs): KeyProgram | null =>
+  text === undefined ? null : keyProgram(text, programs);
 
 function typeOf(node: StateNode): CompiledStateType {
   if (node.type === "history" || (node.type === undefined && node.history !== undefined)) return "history";

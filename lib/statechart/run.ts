@@ -7,7 +7,7 @@
 import { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
 import { EvaluationFailure } from "./cel/evaluation-failure";
-import type { Effect } from "./effect";
+import type { Effect, InvokeOptions } from "./effect";
 import type { ActionBlock, Execution, ExecutionScope, MachineEvent, SendRequest } from "./execution";
 import { parseLocation, readAt, writeAt } from "./location";
 import {
@@ -18,11 +18,14 @@ import {
   type Machine,
 } from "./machine";
 import type { ArmedTimer, EngineError, Snapshot } from "./snapshot";
-import type { StepOptions } from "./step";
+import type { QueuedError, StepOptions } from "./step";
 import type { Microstep } from "./trace";
 
 // A hundred thousand actions are tens of milliseconds: nested foreach over large lists ends here, deterministically.
 const actionsMax = 100_000;
+
+// The log keeps them with the step: enough to see what is wrong, never a thousand rounds of one loop.
+const failuresMax = 20;
 
 /** The step fails as a whole; thrown through the engine, caught by macrostep and start. */
 export class StepFailure extends Error {
@@ -64,6 +67,7 @@ export class Run implements Execution {
   /** Eventless transitions whose guard has failed in this macrostep: one error each. */
   failedGuards: readonly CompiledTransition[] = none;
   moved = false;
+  failures: readonly QueuedError[] = none;
 
   readonly trace: Microstep[] | null;
   current: Microstep | null = null;
@@ -290,7 +294,8 @@ export class Run implements Execution {
     );
   }
 
-  queueError(type: string, error: EngineError, sendid?: string): void {
+  queueError(type: QueuedError["event"], error: EngineError, sendid?: string): void {
+    if (this.failures.length < failuresMax) this.failures = [...this.failures, { event: type, ...error }];
     this.queue.push({
       type,
       data: error as unknown as JsonObject,
@@ -376,10 +381,20 @@ export class Run implements Execution {
     delete this.writableTimers()[id];
   }
 
-  startInvocation(invoke: CompiledInvoke, generation: number, input: Json): void {
+  startInvocation(invoke: CompiledInvoke, generation: number, input: Json, options?: InvokeOptions): void {
     const { id, src, state, index } = invoke;
     this.writableInvocations()[id] = { state: state.name, index, generation, src };
-    this.effects.push({ type: "invoke.start", id, src, state: state.name, index, generation, input });
+    this.effects.push({
+      type: "invoke.start",
+      id,
+      src,
+      state: state.name,
+      index,
+      generation,
+      input,
+      ...(invoke.placeholder ? { placeholder: true } : {}),
+      ...options,
+    });
   }
 
   /** Forgets a running invocation; `cancel` also tells the world to stop it. */

@@ -11,29 +11,16 @@ import { Run, StepFailure } from "./run";
 import type { Snapshot } from "./snapshot";
 import type { StepOptions, StepResult } from "./step";
 
-export function start(
-  machine: Machine,
-  session: {
-    id: string;
-    input?: Json;
-    name?: string;
-    /** Values that take the place of the chart's own initial ones; other names are passed over (SCXML 6.4). */
-    data?: JsonObject;
-  },
-  options: StepOptions,
-): StepResult {
-  const name = session.name ?? machine.chart.id;
-  const before: Snapshot = {
-    status: "running",
-    configuration: [],
-    context: {},
-    session: { id: session.id, input: session.input ?? null, ...(name === undefined ? {} : { name }) },
-    history: {},
-    generations: {},
-    invocations: {},
-    timers: {},
-  };
-  const run = new Run(machine, before, options);
+export interface NewSession {
+  id: string;
+  input?: Json;
+  name?: string;
+  /** Values that take the place of the chart's own initial ones; other names are passed over (SCXML 6.4). */
+  data?: JsonObject;
+}
+
+export function start(machine: Machine, session: NewSession, options: StepOptions): StepResult {
+  const run = new Run(machine, unstarted(machine, session), options);
   try {
     run.countMicrostep();
     run.beginTrace(null);
@@ -48,8 +35,23 @@ export function start(
   }
 }
 
+/** A session before its first step. */
+export function unstarted(machine: Machine, session: NewSession): Snapshot {
+  const name = session.name ?? machine.chart.id;
+  return {
+    status: "running",
+    configuration: [],
+    context: {},
+    session: { id: session.id, input: session.input ?? null, ...(name === undefined ? {} : { name }) },
+    history: {},
+    generations: {},
+    invocations: {},
+    timers: {},
+  };
+}
+
 /** Computed values see the literal ones, and each other in the order they need. One that fails is null. */
-function bindContext(run: Run, given: JsonObject): void {
+export function bindContext(run: Run, given: JsonObject): void {
   const { initialContext, lateRoots } = run.machine;
   run.context = Object.fromEntries(initialContext.map(([root]) => [root, null]));
   run.unbound = lateRoots;

@@ -64,4 +64,13 @@ export interface StepResult {
   entered: string[];
   /** With outcome `failed`. */
   error?: EngineError;
+  /**
+   * Only when there are any: guards, actions and values that failed and sends that nobody received, each of which queued an
+   * error event, handled or not. The first 20; known with tracing off too.
+   */
+  failures?: readonly QueuedError[];
+}
+
+export interface QueuedError extends EngineError {
+  event: "error.execution" | "error.communication";
 }

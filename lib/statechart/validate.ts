@@ -345,6 +345,20 @@ const invokeShape: Shape = {
   autoforward: bool,
 };
 
+/** What it says of retries is judged by diagnose; keys of its own are the task's business. */
+const taskDefaults: Check = (value, path, v) => {
+  jsonObject(value, path, v);
+  if (!isObject(value)) return;
+  for (const [key, check] of Object.entries(sharedByTask)) {
+    if (has(value, key)) check(value[key], join(path, key), v);
+  }
+};
+const sharedByTask: Record<string, Check> = {
+  timeout: delay,
+  concurrencyKey: text,
+  compensate: shaped(invokeShape),
+};
+
 const stateShape: Shape = {
   id: name,
   order: whole,
@@ -393,7 +407,7 @@ const chartShape: Shape = {
   guards: recordOf(guard),
   actions: recordOf(actions),
   delays: recordOf(delay),
-  tasks: recordOf(jsonObject),
+  tasks: recordOf(taskDefaults),
   settings,
 };
 

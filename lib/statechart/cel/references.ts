@@ -14,13 +14,43 @@ export function contextReferences(text: string, environment: Environment): Set<s
     return roots;
   }
   walk(ast, (node) => {
-    if (node.op !== "." && node.op !== "[]") return;
-    const [left, right] = node.args as [CelNode, string | CelNode];
-    if (left.op !== "id" || left.args !== "context") return;
-    if (typeof right === "string") roots.add(right);
-    else if (right.op === "value" && typeof right.args === "string") roots.add(right.args);
+    const root = rootOf(node);
+    if (root !== null) roots.add(root);
   });
   return roots;
+}
+
+/**
+ * As contextReferences, or "all" when the text reads the context as a whole, or by a key that it computes, or through one of
+ * `others`, names that stand for expressions of their own.
+ */
+export function contextRead(
+  text: string,
+  environment: Environment,
+  others: ReadonlySet<string>,
+): ReadonlySet<string> | "all" {
+  const roots = contextReferences(text, environment);
+  let bare = 0;
+  try {
+    walk(environment.parse(text).ast as unknown as CelNode, (node) => {
+      if (node.op === "id") {
+        if (others.has(node.args as string)) bare = Infinity;
+        else if (node.args === "context") bare++;
+      } else if (rootOf(node) !== null) bare--;
+    });
+  } catch {
+    return roots;
+  }
+  return bare > 0 ? "all" : roots;
+}
+
+/** x of `context.x` or `context["x"]`. */
+function rootOf(node: CelNode): string | null {
+  if (node.op !== "." && node.op !== ".?" && node.op !== "[]" && node.op !== "[?]") return null;
+  const [left, right] = node.args as [CelNode, string | CelNode];
+  if (left.op !== "id" || left.args !== "context") return null;
+  if (typeof right === "string") return right;
+  return right.op === "value" && typeof right.args === "string" ? right.args : null;
 }
 
 /** Every node as the author wrote it; macros by their written arguments. */
