@@ -29,7 +29,10 @@ export function comeToRest(run: Run): void {
     startInvocations(run);
     if (run.queue.length === 0) break;
   }
-  if (run.completed) end(run);
+  if (!run.completed) return;
+  end(run);
+  // What failed on the way to the end, nobody is left to handle.
+  for (const event of run.queue) failUnhandled(run, event);
 }
 
 function microsteps(run: Run): void {

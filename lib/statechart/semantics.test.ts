@@ -261,6 +261,25 @@ describe("errors", () => {
     expect(play.last.error).toMatchObject({ code: "no-such-key", state: "a", field: "on/act/0/actions/1" });
     expect(play.send("go").outcome).toBe("ignored: final");
   });
+  test.each<[string, StateNode]>([
+    ["the transition to the end", { states: { end: { type: "final" } } }],
+    ["an exit action at the end", { exit: { log: "context.absent" }, states: { end: { type: "final" } } }],
+    ["the final state's output", { states: { end: { type: "final", output: "context.absent" } } }],
+    ["the root's output", { output: "context.absent", states: { end: { type: "final" } } }],
+  ])(
+    "8: with errors `stop`, what fails on the way to the end fails the step: %s",
+    (what, { states, ...root }) => {
+      const fails = what.startsWith("the transition") ? { actions: { log: "context.absent" } } : {};
+      const play = new Play({
+        settings: { errors: "stop" },
+        ...root,
+        initial: "a",
+        states: { a: { on: { go: { target: "end", ...fails } } }, ...states },
+      }).send("go");
+      expect([play.outcome, play.status, play.value]).toEqual(["failed", "failed", "a"]);
+      expect(play.last.error?.code).toBe("no-such-key");
+    },
+  );
   test("8: a handled error is no failure, also with errors `stop`", () => {
     const play = failing("stop", { on: { "error.*": { actions: mark("caught") } } }).send("act");
     expect([play.status, log(play)]).toEqual(["running", "one caught"]);

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import type * as xstate from "xstate";
-import type { AnyStateMachine } from "xstate";
+import type { ActorLogic, AnyStateMachine, EventObject, Snapshot } from "xstate";
 import { assert } from "@/lib/base/assert";
 import type { RandomAction, RandomGuard, RandomState, RandomTransition } from "./random-chart";
 
@@ -17,7 +17,10 @@ interface Data {
   fuel: number;
   log: string[];
 }
-type Fn = { context: Data; event: { type: string; n?: number; output?: number } };
+type Fn = {
+  context: Data;
+  event: { type: string; n?: number; output?: number; error?: { code: string } };
+};
 
 export type XState = typeof xstate;
 
@@ -53,6 +56,23 @@ export async function xstateInDocumentOrder(): Promise<XState> {
   }
 }
 
+/** What a test tells a running invocation to do: `fromPromise`, settled by hand and at once. */
+export type WorkAnswer = { type: "settle"; output: number } | { type: "settle"; error: { code: string } };
+
+const work: ActorLogic<Snapshot<number>, EventObject> = {
+  getInitialSnapshot: () => ({ status: "active", output: undefined, error: undefined }),
+  transition(snapshot, event) {
+    if (event.type === "xstate.stop")
+      return { ...snapshot, status: "stopped", output: undefined, error: undefined };
+    if (event.type !== "settle") return snapshot;
+    const answer = event as WorkAnswer;
+    return "error" in answer
+      ? { status: "error", output: undefined, error: answer.error }
+      : { status: "done", output: answer.output, error: undefined };
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+};
+
 export function toXState(xstate: XState, root: RandomState): AnyStateMachine {
   const config = { context: { x: 0, y: 0, fuel: 4, log: [] }, ...new Writer(xstate).node(root) };
   // The config is built from data, so XState's inference has nothing to infer from.
@@ -72,15 +92,15 @@ class Writer {
     if (state.initial !== null) {
       made.initial = {
         target: state.initial.key,
-        actions: state.initial.actions.map((one) => this.action(one)),
+        actions: this.actions(state.initial.actions),
       };
     }
     if (state.history !== null) {
       made.history = state.history.kind;
       if (state.history.target !== null) made.target = `#${state.history.target}`;
     }
-    made.entry = state.entry.map((one) => this.action(one));
-    made.exit = state.exit.map((one) => this.action(one));
+    made.entry = this.actions(state.entry);
+    made.exit = this.actions(state.exit);
     made.on = Object.fromEntries(
       state.on.map((one) => [one.descriptor, one.transitions.map((one) => this.transition(one))]),
     );
@@ -89,6 +109,14 @@ class Writer {
     );
     made.always = state.always.map((one) => this.transition(one));
     if (state.onDone.length > 0) made.onDone = state.onDone.map((one) => this.transition(one));
+    if (state.invokes.length > 0) {
+      made.invoke = state.invokes.map((one) => ({
+        id: one.id,
+        src: work,
+        onDone: one.onDone.map((one) => this.transition(one)),
+        onError: one.onError.map((one) => this.transition(one)),
+      }));
+    }
     const { output } = state;
     if (output !== null) made.output = ({ context }: Fn) => context.x + output;
     return made;
@@ -98,7 +126,7 @@ class Writer {
     return {
       ...(one.targets.length > 0 ? { target: one.targets.map((id) => `#${id}`) } : {}),
       ...(one.guard !== null ? { guard: this.guard(one.guard) } : {}),
-      actions: one.actions.map((one) => this.action(one)),
+      actions: this.actions(one.actions),
       reenter: one.reenter,
     };
   }
@@ -130,6 +158,14 @@ class Writer {
     }
   }
 
+  private actions(list: readonly RandomAction[]): unknown[] {
+    return list.flatMap((one) =>
+      one.kind === "later" && one.id !== null
+        ? [this.xstate.cancel(one.id), this.action(one)]
+        : [this.action(one)],
+    );
+  }
+
   private action(one: RandomAction): unknown {
     const set = (change: (args: Fn) => Partial<Data>): unknown => this.xstate.assign(change);
     switch (one.kind) {
@@ -143,8 +179,28 @@ class Writer {
         return set(({ context, event }) => ({ y: event.n ?? context.y }));
       case "take-output":
         return set(({ context, event }) => ({ x: event.output ?? context.x }));
+      case "take-error":
+        return set(({ context, event }) => ({ log: [...context.log, event.error?.code ?? "no error"] }));
       case "raise":
         return this.xstate.raise({ type: one.type });
+      case "send":
+        return this.xstate.sendTo(({ self }) => self as never, { type: one.type } as never);
+      case "later": {
+        const event = { type: one.type, n: one.n };
+        const options = { delay: one.delayMs, ...(one.id === null ? {} : { id: one.id }) };
+        return one.by === "raise"
+          ? this.xstate.raise(event, options)
+          : this.xstate.sendTo(({ self }) => self as never, event as never, options);
+      }
+      case "cancel":
+        return this.xstate.cancel(one.id);
+      case "emit":
+        return this.xstate.emit({ type: one.type });
+      case "choose":
+        return this.xstate.enqueueActions(({ enqueue, check }) => {
+          const chosen = check(this.guard(one.guard) as never) ? one.yes : one.no;
+          for (const action of this.actions([chosen])) enqueue(action as never);
+        });
       case "burn":
         return set(({ context }) => ({ fuel: context.fuel - 1 }));
       case "refuel":

@@ -1,9 +1,10 @@
 /**
  * Random charts for property tests: hierarchy, parallel, history, guards, actions, eventless transitions, done events,
- * timers; from a seed, so that a failure names the seed and nothing else.
+ * timers, invocations, delayed and immediate messages to itself; from a seed, so that a failure names the seed and nothing
+ * else.
  *
- * Holds: every chart compiles, and every step comes to rest: what could go on for ever (eventless, raised, done) burns
- *        `context.fuel`, which only an outside `e0` refills.
+ * Holds: every chart compiles, and every step comes to rest: what could go on for ever (eventless, raised, sent, done)
+ *        burns `context.fuel`, which only an outside `e0` refills.
  */
 import type { Action, Chart, Guard, StateNode, TransitionObject } from "@/lib/statechart/document";
 
@@ -45,8 +46,15 @@ export interface RandomState {
   after: { delayMs: number; transitions: RandomTransition[] }[];
   always: RandomTransition[];
   onDone: RandomTransition[];
+  invokes: RandomInvoke[];
   /** Final states: adds this to x. */
   output: number | null;
+}
+/** Outside work that a test answers with a number or with an error. */
+export interface RandomInvoke {
+  id: string;
+  onDone: RandomTransition[];
+  onError: RandomTransition[];
 }
 export interface RandomTransition {
   targets: string[];
@@ -68,7 +76,15 @@ export type RandomAction =
   | { kind: "mark"; text: string }
   | { kind: "take-data" }
   | { kind: "take-output" }
+  | { kind: "take-error" }
   | { kind: "raise"; type: string }
+  /** To itself, behind what waits in the mailbox. */
+  | { kind: "send"; type: string }
+  /** To itself; what is still waiting under its id is cancelled first. */
+  | { kind: "later"; by: "raise" | "send"; type: string; n: number; delayMs: number; id: string | null }
+  | { kind: "cancel"; id: string }
+  | { kind: "emit"; type: string }
+  | { kind: "choose"; guard: RandomGuard; yes: RandomAction; no: RandomAction }
   | { kind: "burn" }
   | { kind: "refuel" };
 
@@ -79,12 +95,16 @@ export interface RandomOptions {
   initialActions: boolean;
   after: boolean;
   wildcards: boolean;
+  invokes: boolean;
+  messages: boolean;
+  /** Actions that depend on a guard. */
+  choices: boolean;
   /** Some guards fail to evaluate. */
   failingGuards: boolean;
 }
 
 export const randomEvents = ["e0", "e1", "e2", "a.b", "a.c", "a"] as const;
-/** Raised only. */
+/** Raised, or sent without delay, only. */
 const internalEvents = ["i0", "i1"] as const;
 const fuelFull = 4;
 
@@ -109,6 +129,9 @@ export const randomOptions = (random: Random): RandomOptions => {
     after,
     wildcards,
     failingGuards: !wildcards && random.chance(0.15),
+    invokes: random.chance(0.5),
+    messages: random.chance(0.5),
+    choices: random.chance(0.5),
   };
 };
 
@@ -134,6 +157,7 @@ function grow(
     after: [],
     always: [],
     onDone: [],
+    invokes: [],
     output: null,
   };
   states.push(state);
@@ -176,6 +200,7 @@ function leaf(
     after: [],
     always: [],
     onDone: [],
+    invokes: [],
     output: type === "final" ? random.below(5) : null,
   };
   if (type === "history") {
@@ -196,8 +221,8 @@ function decorate(
   targetable: RandomState[],
 ): void {
   if (state.type === "history") return;
-  state.entry = randomActions(random, `+${state.id}`);
-  state.exit = randomActions(random, `-${state.id}`);
+  state.entry = randomActions(random, options, `+${state.id}`);
+  state.exit = randomActions(random, options, `-${state.id}`);
   if (options.initialActions && state.initial !== null && random.chance(0.6))
     state.initial.actions = [{ kind: "mark", text: `>${state.id}` }];
   if (state.type === "final") return;
@@ -227,12 +252,54 @@ function decorate(
       transitions: [randomTransition(random, options, state, targetable, null)],
     }));
   }
+  if (options.invokes && random.chance(0.25)) {
+    const count = random.chance(0.2) ? 2 : 1;
+    for (let index = 0; index < count; index++)
+      state.invokes.push(randomInvoke(random, options, state, targetable, index));
+  }
 }
 
-function randomActions(random: Random, text: string): RandomAction[] {
+function randomInvoke(
+  random: Random,
+  options: RandomOptions,
+  state: RandomState,
+  targetable: RandomState[],
+  index: number,
+): RandomInvoke {
+  const answers = (take: RandomAction): RandomTransition[] => {
+    // Without a handler an answer is ignored, an error is the end.
+    if (random.chance(0.2)) return [];
+    const transition = randomTransition(random, options, state, targetable, null);
+    transition.actions.push(take);
+    return [transition];
+  };
+  return {
+    id: `${state.id}-work${index}`,
+    onDone: answers({ kind: "take-output" }),
+    onError: answers({ kind: "take-error" }),
+  };
+}
+
+/** A message to itself for later, or the end of one. Only an outside `e0` may cause one without an id: they would pile up. */
+function randomMessage(random: Random, isOutside: boolean): RandomAction {
+  const ids = ["m0", "m1"] as const;
+  if (random.chance(0.25)) return { kind: "cancel", id: random.pick(ids) };
+  if (random.chance(0.15)) return { kind: "emit", type: random.pick(randomEvents) };
+  return {
+    kind: "later",
+    by: random.pick(["raise", "send"]),
+    type: random.pick(randomEvents.filter((type) => type !== "e0")),
+    n: random.below(6),
+    delayMs: random.pick([250, 400, 1000]),
+    id: isOutside ? null : random.pick(ids),
+  };
+}
+
+function randomActions(random: Random, options: RandomOptions, text: string): RandomAction[] {
   const actions: RandomAction[] = [{ kind: "mark", text }];
   if (random.chance(0.3))
     actions.push({ kind: "add", variable: random.pick(["x", "y"]), value: random.below(3) });
+  if (options.messages && random.chance(0.2)) actions.push(randomMessage(random, false));
   return actions;
 }
 
@@ -258,7 +325,17 @@ function randomTransition(
     actions.push({ kind: "add", variable: random.pick(["x", "y"]), value: 1 + random.below(3) });
   if (random.chance(0.1)) actions.push({ kind: "swap" });
   if (random.chance(0.15)) actions.push({ kind: "take-data" });
-  if (raises) actions.push({ kind: "raise", type: random.pick(internalEvents) });
+  if (raises) {
+    const kind = options.messages && random.chance(0.4) ? "send" : "raise";
+    actions.push({ kind, type: random.pick(internalEvents) });
+  }
+  if (options.messages && random.chance(0.2)) actions.push(randomMessage(random, fuel === "refuel"));
+  if (options.choices && random.chance(0.25)) {
+    // XState asks `in` of the states before the transition, we of those there are: left out.
+    const guard = randomGuard(random, options, [], 2);
+    const yes: RandomAction = { kind: "add", variable: "x", value: 1 };
+    actions.push({ kind: "choose", guard, yes, no: { kind: "mark", text: `?${source.id}` } });
+  }
   const guards: RandomGuard[] = [];
   if (fuel === "burn" || raises) guards.push({ kind: "fuel" });
   if (random.chance(0.4)) guards.push(randomGuard(random, options, targetable, 0));
@@ -283,14 +360,17 @@ function randomTargets(random: Random, targetable: RandomState[]): string[] {
   const parallels = targetable.filter(({ type }) => type === "parallel");
   if (parallels.length > 0 && random.chance(0.15)) {
     const regions = random.pick(parallels).children.filter(({ type }) => type !== "history");
-    return regions.slice(0, 2).map((region) => random.pick(withDescendants(region)).id);
+    return regions.slice(0, 2).map((region) => {
+      const inside = withDescendants(region).filter((one) => targetable.includes(one));
+      return random.pick(inside.length > 0 ? inside : [region]).id;
+    });
   }
   return [random.pick(targetable).id];
 }
 
 const withDescendants = (state: RandomState): RandomState[] => [
   state,
-  ...state.children.filter(({ type }) => type !== "history").flatMap(withDescendants),
+  ...state.children.flatMap(withDescendants),
 ];
 
 function randomGuard(
@@ -306,7 +386,8 @@ function randomGuard(
     const parts = [0, 1].map(() => randomGuard(random, options, states, depth + 1));
     return { kind: roll === 1 ? "and" : "or", parts };
   }
-  if (roll <= 4) return { kind: "in", id: random.pick(states.filter(({ type }) => type !== "history")).id };
+  if (roll <= 4 && states.length > 0)
+    return { kind: "in", id: random.pick(states.filter(({ type }) => type !== "history")).id };
   if (roll === 5) return { kind: "data", value: random.below(4) };
   return {
     kind: "compare",
@@ -330,6 +411,7 @@ export function toChart(root: RandomState, selection: "xstate" | "scxml"): Chart
     lockstep: 1,
     context: { x: 0, y: 0, fuel: fuelFull, log: [] },
     settings: { selection, errors: "stop" },
+    tasks: { work: {} },
     ...stateNode(root),
   };
 }
@@ -342,14 +424,14 @@ function stateNode(state: RandomState): StateNode {
   }
   if (state.initial !== null) {
     const { key, actions } = state.initial;
-    node.initial = actions.length === 0 ? key : { target: key, actions: actions.map(action) };
+    node.initial = actions.length === 0 ? key : { target: key, actions: actions.flatMap(actionsOf) };
   }
   if (state.history !== null) {
     node.history = state.history.kind;
     if (state.history.target !== null) node.target = `#${state.history.target}`;
   }
-  if (state.entry.length > 0) node.entry = state.entry.map(action);
-  if (state.exit.length > 0) node.exit = state.exit.map(action);
+  if (state.entry.length > 0) node.entry = state.entry.flatMap(actionsOf);
+  if (state.exit.length > 0) node.exit = state.exit.flatMap(actionsOf);
   if (state.on.length > 0) {
     node.on = Object.fromEntries(state.on.map((one) => [one.descriptor, one.transitions.map(transition)]));
   }
@@ -360,12 +442,20 @@ function stateNode(state: RandomState): StateNode {
   }
   if (state.always.length > 0) node.always = state.always.map(transition);
   if (state.onDone.length > 0) node.onDone = state.onDone.map(transition);
+  if (state.invokes.length > 0) {
+    node.invoke = state.invokes.map((one) => ({
+      src: "work",
+      id: one.id,
+      onDone: one.onDone.map(transition),
+      onError: one.onError.map(transition),
+    }));
+  }
   if (state.output !== null) node.output = `context.x + ${state.output}`;
   return node;
 }
 
 function transition(one: RandomTransition): TransitionObject {
-  const made: TransitionObject = { actions: one.actions.map(action) };
+  const made: TransitionObject = { actions: one.actions.flatMap(actionsOf) };
   if (one.targets.length > 0) made.target = one.targets.map((id) => `#${id}`);
   if (one.guard !== null) made.guard = guard(one.guard);
   if (one.reenter) made.reenter = true;
@@ -395,6 +485,10 @@ function guard(one: RandomGuard): Guard {
   }
 }
 
+function actionsOf(one: RandomAction): Action[] {
+  return one.kind === "later" && one.id !== null ? [{ cancel: one.id }, action(one)] : [action(one)];
+}
+
 function action(one: RandomAction): Action {
   switch (one.kind) {
     case "add":
@@ -407,8 +501,23 @@ function action(one: RandomAction): Action {
       return { assign: { y: "event != null && has(event.n) ? event.n : context.y" } };
     case "take-output":
       return { assign: { x: "event.output" } };
+    case "take-error":
+      return { assign: { log: "context.log + [event.code]" } };
     case "raise":
       return { raise: { type: one.type } };
+    case "send":
+      return { send: { type: one.type } };
+    case "later": {
+      const { type, delayMs, n, id } = one;
+      const message = { type, delay: delayMs, data: { n }, ...(id === null ? {} : { id }) };
+      return one.by === "raise" ? { raise: message } : { send: message };
+    }
+    case "cancel":
+      return { cancel: one.id };
+    case "emit":
+      return { emit: { type: one.type } };
+    case "choose":
+      return { if: guard(one.guard), then: actionsOf(one.yes), else: actionsOf(one.no) };
     case "burn":
       return { assign: { fuel: "context.fuel - 1" } };
     case "refuel":

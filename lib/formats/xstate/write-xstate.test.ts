@@ -89,7 +89,9 @@ describe("XState JSON out", () => {
   test("60 random charts come back the same from the second time on; the first 12 move the same", () => {
     for (let seed = 0; seed < 60; seed++) {
       const random = new Random(seed);
-      const chart = toChart(randomRoot(random, randomOptions(random)), "xstate");
+      // Guards among actions and messages to oneself are losses there, and told as such.
+      const options = { ...randomOptions(random), choices: false, messages: false };
+      const chart = toChart(randomRoot(random, options), "xstate");
       const once = back(chart);
       expect(equal(back(once), once), `seed ${seed}`).toBe(true);
       if (seed >= 12) continue;
