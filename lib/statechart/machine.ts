@@ -30,16 +30,16 @@ export interface CompiledState {
   readonly history: "shallow" | "deep" | null;
   readonly parent: CompiledState | null;
   /** From the root to the state itself. */
-  readonly lineage: readonly CompiledState[];
+  lineage: readonly CompiledState[];
   /** In document order, history states included. */
-  readonly children: readonly CompiledState[];
-  readonly childByKey: ReadonlyMap<string, CompiledState>;
+  children: readonly CompiledState[];
+  childByKey: ReadonlyMap<string, CompiledState>;
   /** 0 for the root. */
   readonly depth: number;
   /** Number in document order; the root is 0. */
   readonly order: number;
   /** Number of the last descendant (own number when there is none). */
-  readonly last: number;
+  last: number;
   readonly node: StateNode;
   /** The dot's arrow of a compound state, or a history state's default. */
   initial: Arrow | null;
@@ -48,18 +48,18 @@ export interface CompiledState {
   /** Eventless ones, in document order. */
   always: readonly CompiledTransition[];
   /** Both, as drawn. */
-  readonly transitions: readonly CompiledTransition[];
-  readonly historyStates: readonly CompiledState[];
+  transitions: readonly CompiledTransition[];
+  historyStates: readonly CompiledState[];
   readonly tags: readonly string[];
   readonly entry: ActionBlock;
   readonly exit: ActionBlock;
   readonly output: ValueProgram | null;
   /** Late-bound context roots. */
   readonly data: readonly (readonly [string, ValueProgram])[];
-  readonly invokes: readonly CompiledInvoke[];
-  readonly timers: readonly CompiledTimer[];
+  invokes: readonly CompiledInvoke[];
+  timers: readonly CompiledTimer[];
   /** Filled while running: event type → candidates from here up to the root. */
-  readonly candidateCache: Map<string, readonly CompiledTransition[]>;
+  candidateCache: Map<string, readonly CompiledTransition[]> | null;
   /** Filled while running: `always` from here up to the root (select.ts). */
   eventless: readonly CompiledTransition[] | null;
 }
@@ -87,7 +87,7 @@ export interface CompiledTransition {
   /** As written; empty for a targetless one. */
   readonly targetNames: readonly string[];
   /** Those that exist. Null: targetless. */
-  targets: readonly CompiledState[] | null;
+  readonly targets: readonly CompiledState[] | null;
   readonly guard: GuardProgram | null;
   /** The guard as one line of text. */
   readonly guardText: string | null;

@@ -230,10 +230,12 @@ export class Programs {
   // ---- actions
 
   block(actions: Actions | undefined, state: string, kind: ActionBlock["kind"], field: string): ActionBlock {
-    return { actions: this.list(actions, state, kind, field), state, kind, field };
+    return actions === undefined || (Array.isArray(actions) && actions.length === 0)
+      ? emptyBlock
+      : new Block(this, actions, state, kind, field);
   }
 
-  private list(
+  list(
     actions: Actions | undefined,
     state: string,
     kind: ActionBlock["kind"],
@@ -387,6 +389,25 @@ export class Programs {
         body(execution);
       });
     };
+  }
+}
+
+const emptyBlock: ActionBlock = { actions: [], state: "", kind: "transition", field: "" };
+
+/** Its actions become functions when it first runs: of a large chart's blocks, few ever do. */
+class Block implements ActionBlock {
+  private made: readonly ActionProgram[] | null = null;
+
+  constructor(
+    private readonly programs: Programs,
+    private readonly written: Actions,
+    readonly state: string,
+    readonly kind: ActionBlock["kind"],
+    readonly field: string,
+  ) {}
+
+  get actions(): readonly ActionProgram[] {
+    return (this.made ??= this.programs.list(this.written, this.state, this.kind, this.field));
   }
 }
 

@@ -6,11 +6,8 @@ import type { Chart, StateNode } from "./document";
 import {
   inDocumentOrder,
   listOf,
-  type CompiledInvoke,
   type CompiledState,
   type CompiledStateType,
-  type CompiledTimer,
-  type CompiledTransition,
   type KeyProgram,
   type Machine,
 } from "./machine";
@@ -34,18 +31,21 @@ export function readMachine(chart: Chart): Machine {
   }
   for (const state of ordered) {
     state.initial = readArrows(state, states, programs, problems);
-    const { handlers, always } = readTransitions(state, states, programs, problems);
-    state.handlers = handlers;
-    state.always = always;
-    (state.transitions as CompiledTransition[]).push(...handlers, ...always);
+    readTransitions(state, states, programs, problems);
   }
   const settings = chart.settings ?? {};
+  let transitions: Machine["transitions"] | null = null;
   return {
+    // Running needs no ids: a large chart's are made when someone looks one up.
+    get transitions() {
+      return (transitions ??= new Map(
+        ordered.flatMap((state) => state.transitions.map((one) => [one.id, one])),
+      ));
+    },
     chart,
     root,
     states,
     ordered,
-    transitions: new Map(ordered.flatMap((state) => state.transitions.map((one) => [one.id, one]))),
     problems,
     settings: {
       selection: settings.selection ?? "scxml",
@@ -66,64 +66,75 @@ export function readMachine(chart: Chart): Machine {
   };
 }
 
+interface Reading {
+  programs: Programs;
+  ordered: CompiledState[];
+}
+
 function readState(
   node: StateNode,
   key: string,
   parent: CompiledState | null,
-  reading: { programs: Programs; ordered: CompiledState[] },
+  reading: Reading,
 ): CompiledState {
   const { programs, ordered } = reading;
   const path = parent === null ? [] : [...parent.path, key];
   const name = node.id ?? path.join(".");
-  const children: CompiledState[] = [];
-  const childByKey = new Map<string, CompiledState>();
-  const historyStates: CompiledState[] = [];
-  const invokes: CompiledInvoke[] = [];
-  const timers: CompiledTimer[] = [];
-  const state = {
+  const type = typeOf(node);
+  const state: CompiledState = {
     name,
     key,
     path,
-    type: typeOf(node),
-    history: node.type === "history" || node.history !== undefined ? (node.history ?? "shallow") : null,
+    type,
+    history: type === "history" || node.history !== undefined ? (node.history ?? "shallow") : null,
     parent,
-    children,
-    childByKey,
+    children: none,
+    childByKey: noChildren,
     depth: path.length,
     order: ordered.length,
     last: ordered.length,
-    lineage: [] as CompiledState[],
+    lineage: none,
     node,
     initial: null,
-    handlers: [],
-    always: [],
-    transitions: [],
-    historyStates,
-    tags: node.tags ?? [],
+    handlers: none,
+    always: none,
+    transitions: none,
+    historyStates: none,
+    tags: node.tags ?? none,
     entry: programs.block(node.entry, name, "entry", "entry"),
     exit: programs.block(node.exit, name, "exit", "exit"),
     output: node.output === undefined ? null : programs.value(node.output),
-    data: Object.entries(node.data ?? {}).map(([root, value]) => [root, programs.value(value)] as const),
-    invokes,
-    timers,
-    candidateCache: new Map(),
+    data: dataOf(node, programs),
+    invokes: none,
+    timers: none,
+    candidateCache: null,
     eventless: null,
-  } satisfies CompiledState;
-  state.lineage = [...(parent?.lineage ?? []), state];
+  };
+  state.lineage = parent === null ? [state] : [...parent.lineage, state];
   ordered.push(state);
-  listOf(node.invoke).forEach((invoke, index) => {
-    invokes.push(readInvoke(invoke, index, state, programs));
-  });
-  const entries = inDocumentOrder(Object.entries(node.states ?? {}), ([, child]) => child.order);
-  for (const [childKey, childNode] of entries) {
-    const child = readState(childNode, childKey, state, reading);
-    children.push(child);
-    childByKey.set(childKey, child);
-    if (child.type === "history") historyStates.push(child);
-  }
+  if (node.invoke !== undefined)
+    state.invokes = listOf(node.invoke).map((invoke, index) => readInvoke(invoke, index, state, programs));
+  if (node.states !== undefined) readChildren(state, node.states, reading);
   state.last = ordered.length - 1;
   return state;
 }
+
+// Most states have no children, transitions of most kinds, tags: they share what holds nothing.
+const none: readonly never[] = [];
+const noChildren: ReadonlyMap<string, CompiledState> = new Map();
+
+function readChildren(state: CompiledState, states: Record<string, StateNode>, reading: Reading): void {
+  const entries = inDocumentOrder(Object.entries(states), ([, child]) => child.order);
+  const children = entries.map(([key, node]) => readState(node, key, state, reading));
+  state.children = children;
+  state.childByKey = new Map(children.map((child) => [child.key, child]));
+  state.historyStates = children.filter(({ type }) => type === "history");
+}
+
+const dataOf = ({ data }: StateNode, programs: Programs): CompiledState["data"] =>
+  data === undefined
+    ? none
+    : Object.entries(data).map(([root, value]) => [root, programs.value(value)] as const);
 
 const keyOf = (text: string | undefined, programs: Programs): KeyProgram | null =>
   text === undefined ? null : keyProgram(text, programs);

@@ -4,6 +4,7 @@
  */
 import type { Diagnostic } from "./diagnostic";
 import type { OneOrMany, Transition, TransitionObject } from "./document";
+import type { ActionBlock, GuardProgram } from "./execution";
 import { guardText } from "./guard-text";
 import {
   inDocumentOrder,
@@ -13,76 +14,68 @@ import {
   type CompiledTimer,
   type CompiledTransition,
   type TransitionKind,
+  type TransitionPlan,
 } from "./machine";
 import type { Programs } from "./programs";
 import { illegalPair, noSuchTarget, resolveTarget } from "./resolve-target";
-import { transitionId } from "./transition-id";
+import { escapeSegment } from "./transition-id";
 
 type States = ReadonlyMap<string, CompiledState>;
 
+/** Fills `handlers`, `always`, `transitions` and `timers` of `state`. */
 export function readTransitions(
   state: CompiledState,
   states: States,
   programs: Programs,
   problems: Diagnostic[],
-): { handlers: CompiledTransition[]; always: CompiledTransition[] } {
+): void {
   const { node } = state;
   const read = (
     kind: TransitionKind,
     descriptor: string,
-    path: (string | number)[],
+    field: string,
     written: OneOrMany<Transition> | undefined,
     invoke: CompiledInvoke | null = null,
-  ): Ordered[] =>
+  ): ReadTransition[] =>
     listOf(written).map((one, index) => {
       const object: TransitionObject = typeof one === "string" ? { target: one } : one;
-      const place = [...path, index];
-      return {
-        order: object.order,
-        transition: readTransition(
-          object,
-          { state, kind, descriptor, place, invoke },
-          states,
-          programs,
-          problems,
-        ),
-      };
+      const place = { source: state, kind, descriptor, invoke, field: `${field}/${index}` };
+      return new ReadTransition(place, object, programs, states, problems);
     });
-  const keyed = (field: "on" | "after"): Ordered[] =>
-    Object.entries(node[field] ?? {}).flatMap(([key, written]) => read(field, key, [field, key], written));
-
-  const after = sorted(keyed("after"));
-  (state.timers as CompiledTimer[]).push(...timersOf(after, programs));
-  const written = listOf(node.invoke);
-  return {
-    handlers: [
-      ...state.invokes.flatMap((invoke) => {
-        const one = written[invoke.index];
-        const path = ["invoke", invoke.index];
-        return [
-          ...sorted(
-            read("invoke.onDone", `done.invoke.${invoke.id}`, [...path, "onDone"], one?.onDone, invoke),
-          ),
-          ...sorted(
-            read("invoke.onError", `error.invoke.${invoke.id}`, [...path, "onError"], one?.onError, invoke),
-          ),
-          ...sorted(read("invoke.onEvent", "", [...path, "onEvent"], one?.onEvent, invoke)),
-        ];
-      }),
-      ...sorted(read("onDone", `done.state.${state.name}`, ["onDone"], node.onDone)),
-      ...after,
-      ...sorted(keyed("on")),
-    ],
-    always: sorted(read("always", "", ["always"], node.always)),
+  const keyed = (field: "on" | "after"): readonly CompiledTransition[] => {
+    const map = node[field];
+    if (map === undefined) return [];
+    const found: ReadTransition[] = [];
+    for (const [key, written] of Object.entries(map))
+      for (const one of read(field, key, `${field}/${escapeSegment(key)}`, written)) found.push(one);
+    return sorted(found);
   };
+  const always = sorted(read("always", "", "always", node.always));
+  const after = keyed("after");
+  const handlers = [
+    ...state.invokes.flatMap((invoke) => {
+      const { id, index } = invoke;
+      const { onDone, onError, onEvent } = listOf(node.invoke)[index] ?? {};
+      const field = `invoke/${index}`;
+      return [
+        ...sorted(read("invoke.onDone", `done.invoke.${id}`, `${field}/onDone`, onDone, invoke)),
+        ...sorted(read("invoke.onError", `error.invoke.${id}`, `${field}/onError`, onError, invoke)),
+        ...sorted(read("invoke.onEvent", "", `${field}/onEvent`, onEvent, invoke)),
+      ];
+    }),
+    ...sorted(read("onDone", `done.state.${state.name}`, "onDone", node.onDone)),
+    ...after,
+    ...keyed("on"),
+  ];
+  if (handlers.length > 0) state.handlers = handlers;
+  if (always.length > 0) state.always = always;
+  if (after.length > 0) state.timers = timersOf(after, programs);
+  if (handlers.length + always.length > 0)
+    state.transitions = always.length === 0 ? state.handlers : [...handlers, ...always];
 }
 
-interface Ordered {
-  order: number | undefined;
-  transition: CompiledTransition;
-}
-const sorted = (items: Ordered[]): CompiledTransition[] =>
-  inDocumentOrder(items, (item) => item.order).map(({ transition }) => transition);
+const sorted = (items: ReadTransition[]): CompiledTransition[] =>
+  items.length < 2 ? items : inDocumentOrder(items, (item) => item.order);
 
 function timersOf(after: readonly CompiledTransition[], programs: Programs): CompiledTimer[] {
   const byKey = new Map<string, CompiledTransition[]>();
@@ -94,49 +87,89 @@ function timersOf(after: readonly CompiledTransition[], programs: Programs): Com
   return [...byKey].map(([key, transitions]) => ({ key, delay: programs.delay(key), transitions }));
 }
 
-function readTransition(
-  object: TransitionObject,
-  at: {
-    state: CompiledState;
-    kind: TransitionKind;
-    descriptor: string;
-    place: (string | number)[];
-    invoke: CompiledInvoke | null;
-  },
-  states: States,
-  programs: Programs,
-  problems: Diagnostic[],
-): CompiledTransition {
-  const { state, kind, descriptor, place, invoke } = at;
-  const id = transitionId(state.name, ...place);
-  const field = id.slice(id.indexOf("#") + 1);
-  const problem = (code: string, message: string): void => {
-    problems.push({ code, severity: "error", at: { state: state.name, field: `${field}/target` }, message });
-  };
-  const targetNames = listOf(object.target);
-  const targets: CompiledState[] = [];
-  for (const name of targetNames) {
-    const target = resolveTarget(name, state, states);
-    if (target === null) problem("bad-target", noSuchTarget(name, state, states));
-    else targets.push(target);
+interface Place {
+  source: CompiledState;
+  kind: TransitionKind;
+  descriptor: string;
+  invoke: CompiledInvoke | null;
+  /** Inside the source. */
+  field: string;
+}
+
+/** Its targets are resolved at once, all else when it is first asked for: a large chart takes few of its transitions. */
+class ReadTransition implements CompiledTransition {
+  readonly source: CompiledState;
+  readonly kind: TransitionKind;
+  readonly descriptor: string;
+  readonly invoke: CompiledInvoke | null;
+  readonly targetNames: readonly string[];
+  readonly targets: readonly CompiledState[] | null;
+  readonly actions: ActionBlock;
+  plan: TransitionPlan | null = null;
+  private readonly field: string;
+  private madeId: string | null = null;
+  private madeGuard: GuardProgram | null | undefined = undefined;
+  private madeText: string | null = null;
+
+  constructor(
+    place: Place,
+    private readonly written: TransitionObject,
+    private readonly programs: Programs,
+    states: States,
+    problems: Diagnostic[],
+  ) {
+    const { source, kind, descriptor, invoke, field } = place;
+    this.source = source;
+    this.kind = kind;
+    this.descriptor = descriptor;
+    this.invoke = invoke;
+    this.field = field;
+    this.targetNames = listOf(written.target);
+    this.targets = this.targetNames.length === 0 ? null : this.resolve(states, problems);
+    this.actions = programs.block(written.actions, source.name, "transition", `${field}/actions`);
   }
-  const clash = illegalPair(targets);
-  if (clash !== null) problem("illegal-targets", clash);
-  const actions = programs.block(object.actions, state.name, "transition", `${field}/actions`);
-  return {
-    id,
-    source: state,
-    kind,
-    descriptor,
-    invoke,
-    targetNames,
-    targets: targetNames.length === 0 ? null : targets,
-    guard: object.guard === undefined ? null : programs.guard(object.guard),
-    guardText: object.guard === undefined ? null : guardText(object.guard),
-    actions,
-    reenter: object.reenter ?? false,
-    forbidden: targetNames.length === 0 && actions.actions.length === 0,
-    description: object.description ?? null,
-    plan: null,
-  };
+
+  get id(): string {
+    return (this.madeId ??= `${this.source.name}#${this.field}`);
+  }
+  get order(): number | undefined {
+    return this.written.order;
+  }
+  get guard(): GuardProgram | null {
+    if (this.madeGuard === undefined) {
+      const { guard } = this.written;
+      this.madeGuard = guard === undefined ? null : this.programs.guard(guard);
+    }
+    return this.madeGuard;
+  }
+  get guardText(): string | null {
+    const { guard } = this.written;
+    return guard === undefined ? null : (this.madeText ??= guardText(guard));
+  }
+  get reenter(): boolean {
+    return this.written.reenter ?? false;
+  }
+  get forbidden(): boolean {
+    return this.targets === null && listOf(this.written.actions).length === 0;
+  }
+  get description(): string | null {
+    return this.written.description ?? null;
+  }
+
+  private resolve(states: States, problems: Diagnostic[]): CompiledState[] {
+    const { source, field } = this;
+    const problem = (code: string, message: string): void => {
+      const at = { state: source.name, field: `${field}/target` };
+      problems.push({ code, severity: "error", at, message });
+    };
+    const targets: CompiledState[] = [];
+    for (const name of this.targetNames) {
+      const target = resolveTarget(name, source, states);
+      if (target === null) problem("bad-target", noSuchTarget(name, source, states));
+      else targets.push(target);
+    }
+    const clash = targets.length < 2 ? null : illegalPair(targets);
+    if (clash !== null) problem("illegal-targets", clash);
+    return targets;
+  }
 }

@@ -197,7 +197,7 @@ class Selector implements Selection {
 
   private candidates(leaf: CompiledState): readonly CompiledTransition[] {
     const type = this.event?.type ?? "";
-    const cache = leaf.candidateCache;
+    const cache = (leaf.candidateCache ??= new Map<string, readonly CompiledTransition[]>());
     let found = cache.get(type);
     if (found === undefined) {
       found = candidatesFor(leaf, type);

@@ -27,5 +27,7 @@ export function parseTransitionId(id: string): TransitionAddress {
   };
 }
 
-const escapeSegment = (text: string): string => text.replaceAll("~", "~0").replaceAll("/", "~1");
+/** A key as a segment of a field path. */
+export const escapeSegment = (text: string): string =>
+  /[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text;
 const unescapeSegment = (text: string): string => text.replaceAll("~1", "/").replaceAll("~0", "~");
