@@ -14,7 +14,7 @@ export const sendWaitMs = 5_000;
 /** Every hint may be lost: loops look for work at least this often (I8: within 1 s). */
 export const pollMs = 250;
 /** Instances stepped in one transaction. */
-export const batchMax = 50;
+export const batchMax = 64;
 export const lockTtlMs = 30_000;
 /** A waiting call that was silent for this long is passed over when the lock comes free. */
 export const waiterSilentMs = 10_000;

@@ -33,7 +33,7 @@ export class SendQueue {
     private readonly machines: Machines,
     private readonly afterBatch: (result: BatchResult) => Promise<void>,
   ) {
-    this.runningMax = store.database === "sqlite" ? 1 : 4;
+    this.runningMax = store.database === "sqlite" ? 1 : 2;
   }
 
   /** Resolves when its batch has committed; `busy` when another transaction held the instance. */

@@ -66,12 +66,15 @@ export async function stepBatch(
 ): Promise<BatchResult> {
   const outcomes = new Map<string, SendOutcome>();
   const wanted = [...new Set([...instanceIds, ...sends.map((send) => send.message.instanceId)])].sort();
-  const rows = await tx.lockInstances(wanted, { skipBusy: true });
+  // Sent together, run in this order: what follows the lock sees what was committed before it was granted.
+  const [rows, now, queued] = await Promise.all([
+    tx.lockInstances(wanted, { skipBusy: true }),
+    tx.now(),
+    tx.readMailboxes(wanted, messagesPerTurnMax),
+  ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   await sortOutAbsent(tx, sends, byId, outcomes);
-
-  const now = await tx.now();
-  const mailboxes = groupByInstance(await tx.readMailboxes([...byId.keys()], messagesPerTurnMax));
+  const mailboxes = groupByInstance(queued.filter((message) => byId.has(message.instanceId)));
   const incoming = await admitSends(tx, sends, byId, now, outcomes);
   const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
   const fenceKeys = [

@@ -2,9 +2,12 @@
  * A database of its own for each vitest test that wants one, empty, on either provider.
  */
 import { inject } from "vitest";
+import { watchNesting } from "@/lib/store/sql/inside-transaction";
 import { makePostgres, makeSqlite, type Provider, type TestDatabase } from "./throwaway-database";
 
 export { advance, tamper, type Provider, type TestDatabase } from "./throwaway-database";
+
+watchNesting();
 
 export const providers = ["sqlite", "postgresql"] as const;
 

@@ -8,7 +8,8 @@
  */
 import { must } from "@/lib/base/assert";
 import type { StoredChange, StoredChanges } from "../store";
-import { sql, type Handle, type Provider } from "./connection";
+import type { Provider, Reader } from "./connection";
+import { sql } from "./statement";
 
 interface ChangeRow {
   tx: number;
@@ -20,7 +21,7 @@ interface ChangeRow {
 }
 
 export async function readChanges(
-  handle: Handle,
+  handle: Reader,
   provider: Provider,
   position: string | null,
   limit: number,

@@ -2,11 +2,12 @@
  * Charts and versions: ordinary Prisma for what screens read, raw statements where a row lock or a change position is needed.
  */
 import type { ChartReads, ChartRow, ChartWrites, VersionRow } from "../charts";
-import { sql, type Handle } from "./connection";
+import type { Reader } from "./connection";
+import { sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
 import { charts, chartVersions, insertRows, updateRows } from "./tables";
 
-export function chartReads(handle: Handle): ChartReads {
+export function chartReads(handle: Reader): ChartReads {
   const { chart, chartVersion } = handle.models;
   return {
     async listCharts() {
@@ -58,7 +59,7 @@ export function chartWrites(handle: Handle, dialect: Dialect, nextN: () => numbe
         dialect,
         charts,
         [{ ...row, changeN: nextN() }],
-        sql`ON CONFLICT ("id") DO NOTHING`,
+        `ON CONFLICT ("id") DO NOTHING`,
       );
       return inserted === 1;
     },

@@ -7,14 +7,15 @@
  */
 import { uptime } from "node:os";
 import { must } from "@/lib/base/assert";
-import { sql, type Handle, type Provider } from "./connection";
+import type { Provider } from "./connection";
+import { sql, type Handle } from "./statement";
 
 interface Reading {
   now: number;
 }
 
 /** For showing; decides nothing. */
-export async function readClock(handle: Handle, provider: Provider): Promise<number> {
+export async function readClock(handle: Pick<Handle, "query">, provider: Provider): Promise<number> {
   const [row] =
     provider === "sqlite"
       ? await handle.query<Reading>(

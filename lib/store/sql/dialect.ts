@@ -1,7 +1,8 @@
 /**
  * Where the two databases differ, by name. Everything else in this folder is one SQL text for both.
  */
-import { empty, raw, sql, type Provider, type Sql } from "./connection";
+import type { Provider } from "./connection";
+import { empty, raw, sql, type Sql } from "./statement";
 
 export type ColumnType = "text" | "int" | "bigint" | "change";
 export type Columns = Record<string, ColumnType>;
@@ -17,11 +18,22 @@ export interface Dialect {
   readonly changeTx: Sql;
   /** Rows given as one JSON parameter, as a table named r with quoted camel-case columns. */
   records(rows: readonly object[], columns: Columns): Sql;
+  /** In a statement for many rows: one row's field. */
+  cell(name: string): string;
+  /** The rows as a table named r with quoted camel-case columns; null where each row is run by itself. */
+  rowsTable(columns: Columns): string | null;
+  /** A source of one line of `values` (made of cells) for each row. */
+  fromRows(values: readonly string[], columns: Columns): string;
   /** A list of texts given as one JSON parameter, to put after IN. */
   texts(values: readonly string[]): Sql;
 }
 
 const quoted = (name: string): string => `"${name}"`;
+
+const columnList = (columns: Columns): string =>
+  Object.entries(columns)
+    .map(([name, type]) => `${quoted(name)} ${type}`)
+    .join(", ");
 
 const sqlite: Dialect = {
   provider: "sqlite",
@@ -34,6 +46,9 @@ const sqlite: Dialect = {
     const list = Object.keys(columns).map((name) => `value ->> '$.${name}' AS ${quoted(name)}`);
     return sql`(SELECT ${raw(list.join(", "))} FROM json_each(${JSON.stringify(rows)})) AS r`;
   },
+  cell: () => "?",
+  rowsTable: () => null,
+  fromRows: (values) => `VALUES (${values.join(", ")})`,
   texts: (values) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
 };
 
@@ -44,10 +59,12 @@ const postgresql: Dialect = {
   forUpdate: sql`FOR UPDATE`,
   forShare: sql`FOR SHARE`,
   changeTx: sql`(SELECT pg_current_xact_id()::text::bigint + tx_base FROM clock)`,
-  records: (rows, columns) => {
-    const list = Object.entries(columns).map(([name, type]) => `${quoted(name)} ${type}`);
-    return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS r(${raw(list.join(", "))})`;
-  },
+  records: (rows, columns) =>
+    sql`json_to_recordset(${JSON.stringify(rows)}::json) AS r(${raw(columnList(columns))})`,
+  cell: (name) => `r.${quoted(name)}`,
+  rowsTable: (columns) => `json_to_recordset($1::json) AS r(${columnList(columns)})`,
+  fromRows: (values, columns) =>
+    `SELECT ${values.join(", ")} FROM json_to_recordset($1::json) AS r(${columnList(columns)})`,
   texts: (values) => sql`(SELECT jsonb_array_elements_text(${JSON.stringify(values)}::jsonb))`,
 };
 

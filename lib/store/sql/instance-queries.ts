@@ -15,7 +15,8 @@ import type {
   QueuedMessage,
   SnapshotRow,
 } from "../instances";
-import { join, sql, type Handle, type Sql } from "./connection";
+import type { Reader } from "./connection";
+import { join, sql, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { deadLetters, eventLog, instanceLabels, instances, mailbox, snapshots } from "./tables";
 
@@ -43,7 +44,7 @@ const logInput = eventLog.pick(
   ],
 );
 
-export function instanceReads(handle: Handle, dialect: Dialect): InstanceReads {
+export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
   async function first<Row>(statement: Sql): Promise<Row | null> {
     const [row] = await handle.query<Row>(statement);
     return row ?? null;

@@ -15,13 +15,14 @@ import type {
   LockTransaction,
   WaiterRow,
 } from "../locks";
-import { join, sql, type Handle, type Sql } from "./connection";
+import type { Reader } from "./connection";
+import { join, sql, type Handle, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { deleteRows, insertRows, lockCommands, lockLog, locks, lockWaiters, updateRows } from "./tables";
 
 const listFrom = sql`SELECT ${locks.all}, COALESCE(w."count", 0) AS "waiters", w."oldest" AS "oldestWaiterSince", i."id" AS "instanceId", i."status" AS "instanceStatus", i."configuration" AS "instanceConfiguration" FROM "locks" LEFT JOIN (SELECT "key", count(*) AS "count", min("since") AS "oldest" FROM "lock_waiters" GROUP BY "key") AS w ON w."key" = "locks"."key" LEFT JOIN "instances" AS i ON i."id" = "locks"."holder" AND i."deleted_at" IS NULL`;
 
-export function lockReads(handle: Handle, dialect: Dialect): LockReads {
+export function lockReads(handle: Reader, dialect: Dialect): LockReads {
   return {
     async findLock(key) {
       const [row] = await handle.query<LockListRow>(sql`${listFrom} WHERE "locks"."key" = ${key}`);
@@ -89,7 +90,7 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
         nextTicket: 1,
         rejectedWrites: 0,
       };
-      await insertRows(handle, dialect, locks, [fresh], sql`ON CONFLICT ("key") DO NOTHING`);
+      await insertRows(handle, dialect, locks, [fresh], `ON CONFLICT ("key") DO NOTHING`);
       return must(await lockExisting(key), "the lock's row was just made sure of");
     },
     lockLockIfAny: lockExisting,
@@ -131,7 +132,7 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
   };
 }
 
-const waitersOf = (handle: Handle, key: string): Promise<WaiterRow[]> =>
+const waitersOf = (handle: Pick<Handle, "query">, key: string): Promise<WaiterRow[]> =>
   handle.query<WaiterRow>(
     sql`SELECT ${lockWaiters.all} FROM ${lockWaiters.name} WHERE "key" = ${key} ORDER BY "ticket"`,
   );

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
-import { connect, migrations, raw } from "./connection";
+import { connect, migrations } from "./connection";
+import { raw } from "./statement";
 import { openSqlStore } from "./open-sql-store";
 
 describe.each(providers)("migrating on %s", (provider) => {

@@ -7,7 +7,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { LockstepError } from "@/lib/base/errors";
-import { migrations, raw, sql, type DatabaseConnection, type Handle, type Migration } from "./connection";
+import { migrations, type DatabaseConnection, type Migration } from "./connection";
+import { raw, sql, type Handle } from "./statement";
 
 const books = {
   sqlite: `CREATE TABLE IF NOT EXISTS "_prisma_migrations" ("id" TEXT PRIMARY KEY NOT NULL, "checksum" TEXT NOT NULL, "finished_at" DATETIME, "migration_name" TEXT NOT NULL, "logs" TEXT, "rolled_back_at" DATETIME, "started_at" DATETIME NOT NULL DEFAULT current_timestamp, "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0)`,
@@ -29,7 +30,7 @@ export async function migrate(connection: DatabaseConnection): Promise<void> {
     // SQLite: the write lock excludes the others. PostgreSQL: this one, given back at the transaction's end.
     if (provider === "postgresql") {
       await handle.execute(sql`SET LOCAL lock_timeout = '60s'`);
-      await handle.execute(sql`SELECT pg_advisory_xact_lock(${raw(String(prismaAdvisoryLock))})`);
+      await handle.query(sql`SELECT pg_advisory_xact_lock(${raw(String(prismaAdvisoryLock))})`);
     }
     await handle.execute(raw(books[provider]));
     const applied = await handle.query<Applied>(

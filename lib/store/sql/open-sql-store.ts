@@ -5,7 +5,9 @@ import type { Store, StoreTransaction } from "../store";
 import { chartReads, chartWrites } from "./chart-queries";
 import { readChanges } from "./change-queries";
 import { beginOnSqlite, clockTrouble, readClock } from "./clock";
-import { connect, type ConnectionOptions, type Handle } from "./connection";
+import { connect, type ConnectionOptions } from "./connection";
+import type { Handle } from "./statement";
+import { audit, insertRows } from "./tables";
 import { dialects } from "./dialect";
 import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
@@ -55,7 +57,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
       now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),
       async writeAudit(entry) {
-        await handle.models.auditEntry.create({ data: { ...entry, at: BigInt(entry.at) } });
+        await insertRows(handle, dialect, audit, [entry]);
       },
     };
   }

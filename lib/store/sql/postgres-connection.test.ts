@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freshDatabase, tamper, type TestDatabase } from "@/lib/testing/database";
-import { connect, raw, sql, type DatabaseConnection } from "./connection";
+import { connect, type DatabaseConnection } from "./connection";
+import { raw, sql, type Sql } from "./statement";
 
+const execute = (statement: Sql) => connection.transaction((handle) => handle.execute(statement));
 let database: TestDatabase;
 let connection: DatabaseConnection;
 beforeEach(async () => {
   database = await freshDatabase("postgresql");
   connection = await connect({ url: database.url, connections: 3 });
-  await connection.execute(raw(`CREATE TABLE t (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`));
-  await connection.execute(raw(`INSERT INTO t VALUES (1, 0), (2, 0)`));
+  await execute(raw(`CREATE TABLE t (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`));
+  await execute(raw(`INSERT INTO t VALUES (1, 0), (2, 0)`));
 });
 afterEach(async () => {
   await connection.close();

@@ -3,15 +3,17 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freshDatabase, type TestDatabase } from "@/lib/testing/database";
-import { connect, raw, sql, type DatabaseConnection } from "./connection";
+import { connect, type DatabaseConnection } from "./connection";
+import { raw, sql, type Sql } from "./statement";
 
+const execute = (statement: Sql) => connection.transaction((handle) => handle.execute(statement));
 let database: TestDatabase;
 let connection: DatabaseConnection;
 beforeEach(async () => {
   database = await freshDatabase("sqlite");
   connection = await connect({ url: database.url, connections: 1 });
-  await connection.execute(raw(`CREATE TABLE t (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`));
-  await connection.execute(raw(`INSERT INTO t VALUES (1, 0)`));
+  await execute(raw(`CREATE TABLE t (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`));
+  await execute(raw(`INSERT INTO t VALUES (1, 0)`));
 });
 afterEach(async () => {
   await connection.close();
@@ -27,7 +29,7 @@ test("a write beside an open transaction waits for it and survives its rollback"
     throw new Error("no");
   });
   await pause(10);
-  const beside = connection.execute(sql`UPDATE t SET n = n + 1`);
+  const beside = execute(sql`UPDATE t SET n = n + 1`);
   await expect(rolledBack).rejects.toThrow("no");
   expect(await beside).toBe(1);
   expect(await value()).toBe(1);
@@ -43,16 +45,16 @@ test("a reader sees committed data alone, and never waits for a writer", async (
 });
 
 test("a write outside the transaction that its caller has open is a defect, told at once", async () => {
-  await expect(connection.transaction(() => connection.execute(sql`UPDATE t SET n = 9`))).rejects.toThrow(
-    /would wait for itself/,
+  await expect(connection.transaction(() => execute(sql`UPDATE t SET n = 9`))).rejects.toThrow(
+    /waits for itself/,
   );
-  await connection.execute(sql`UPDATE t SET n = 2`);
+  await execute(sql`UPDATE t SET n = 2`);
   expect(await value()).toBe(2);
 });
 
 test("numbers keep their value: large whole ones, fractions, null", async () => {
   const big = Number.MAX_SAFE_INTEGER;
-  await connection.execute(sql`UPDATE t SET n = ${big}`);
+  await execute(sql`UPDATE t SET n = ${big}`);
   expect(await connection.query(sql`SELECT n, 1.5 AS half, ${null} AS none, ${"ü"} AS text FROM t`)).toEqual([
     { n: big, half: 1.5, none: null, text: "ü" },
   ]);
@@ -85,7 +87,7 @@ test("I9: a full disk is a clear error and leaves no half step", async () => {
   });
   await expect(writing).rejects.toMatchObject({ code: "database-full", retry: "later" });
   expect(await value()).toBe(0);
-  await connection.execute(sql`UPDATE t SET n = 1`);
+  await execute(sql`UPDATE t SET n = 1`);
   expect(await value()).toBe(1);
 });
 
@@ -95,7 +97,8 @@ test("three processes that read and write one row lose nothing", async () => {
   const source = ".cache/sqlite-writer.ts";
   await writeFile(
     source,
-    `import { connect, sql } from "@/lib/store/sql/connection";
+    `import { connect } from "@/lib/store/sql/connection";
+import { sql } from "@/lib/store/sql/statement";
 const connection = await connect({ url: process.argv[2] ?? "", connections: 1 });
 for (let done = 0; done < ${each}; done += 1) {
   await connection.transaction(async (handle) => {

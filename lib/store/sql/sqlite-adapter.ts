@@ -17,13 +17,13 @@ import {
   type SqlDriverAdapter,
   type SqlDriverAdapterFactory,
   type SqlQuery,
-  type SqlQueryable,
   type SqlResultSet,
-  type Transaction,
 } from "@prisma/driver-adapter-utils";
 import Database from "better-sqlite3";
 import { assert, must } from "@/lib/base/assert";
-import { insideTransaction } from "./inside-transaction";
+import { refuseInside } from "./inside-transaction";
+import { Sql, type Handle, type RowStatement, type Statement } from "./statement";
+import { asStoreError } from "./store-error";
 
 export interface SqliteOptions {
   /** A file's path. */
@@ -39,16 +39,14 @@ const retryMs = () => 1 + Math.random() * 2;
 const yieldAfterMs = 5;
 const statementsMax = 500;
 
-export class SqliteAdapterFactory implements SqlDriverAdapterFactory {
-  readonly provider = "sqlite";
-  readonly adapterName = adapterName;
-  constructor(private readonly options: SqliteOptions) {}
-  async connect(): Promise<SqlDriverAdapter> {
-    return openAdapter(this.options);
-  }
+export interface SqliteAdapter {
+  /** For Prisma: reads, and what writes alone. */
+  factory: SqlDriverAdapterFactory;
+  /** A writing transaction straight on the writer connection. */
+  transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
 }
 
-async function openAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqlDriverAdapter> {
+export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqliteAdapter> {
   const turn = new Turn();
   /** Runs `work` until no other process is in its way. */
   async function patiently<T>(work: () => T): Promise<T> {
@@ -64,15 +62,14 @@ async function openAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqlD
   }
   const writer = new Connection(path);
   await patiently(() => writer.database.exec("PRAGMA journal_mode = WAL"));
-  writer.database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000");
+  writer.database.exec(
+    "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000",
+  );
   const reader = new Connection(path);
   reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
 
   async function write<T>(sql: string, work: () => T): Promise<T> {
-    assert(
-      insideTransaction.getStore() !== true,
-      `a write outside the transaction that is open would wait for itself; use the transaction's own handle: ${sql.slice(0, 200)}`,
-    );
+    refuseInside(() => `a write outside it; use its own handle: ${sql.slice(0, 200)}`);
     const release = await turn.take();
     try {
       return await patiently(work);
@@ -81,7 +78,7 @@ async function openAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqlD
     }
   }
 
-  return {
+  const adapter: SqlDriverAdapter = {
     provider: "sqlite",
     adapterName,
     async queryRaw(query) {
@@ -91,62 +88,55 @@ async function openAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqlD
     },
     executeRaw: (query) => write(query.sql, () => writer.execute(query)),
     executeScript: (script) => write(script, () => void writer.database.exec(script)),
-    async startTransaction(): Promise<Transaction> {
-      const release = await turn.take();
-      try {
-        await patiently(() => writer.database.exec("BEGIN IMMEDIATE"));
-      } catch (error) {
-        release();
-        throw error;
-      }
-      return openTransaction(writer, release);
-    },
+    startTransaction: () =>
+      Promise.reject(new Error("transactions go through the adapter's own transaction()")),
     dispose() {
       reader.database.close();
       writer.database.close();
       return Promise.resolve();
     },
   };
+
+  return {
+    factory: { provider: "sqlite", adapterName, connect: () => Promise.resolve(adapter) },
+    async transaction(work) {
+      const release = await turn.take();
+      try {
+        await patiently(() => writer.run(begin));
+        return await inTransaction(writer, work);
+      } finally {
+        release();
+      }
+    },
+  };
 }
 
-function openTransaction(writer: Connection, release: () => void): Transaction {
-  // Prisma may still send a statement of a transaction it has given up; it must not land in the next one's.
+const begin = { text: "BEGIN IMMEDIATE", values: [] };
+const commit = { text: "COMMIT", values: [] };
+
+async function inTransaction<T>(writer: Connection, work: (handle: Handle) => Promise<T>): Promise<T> {
+  // A handle that outlives its transaction must not write into the next one's.
   let open = true;
   const mine = (): Connection => {
-    if (!open) throw new DriverAdapterError({ kind: "TransactionAlreadyClosed", cause: "it has ended" });
+    assert(open, "this transaction has ended; wait for its statements before its function returns");
     return writer;
   };
-  const settle = (work: () => void): Promise<void> => {
-    if (!open) return Promise.resolve();
+  try {
+    const result = await work({
+      query: <Row>(statement: Statement) => promised(() => mine().rows(statement) as Row[]),
+      execute: (statement) => promised(() => mine().run(statement)),
+      executeRows: (statement, rows) => promised(() => mine().runEach(statement, rows)),
+      postRows: (statement, rows) => void mine().runEach(statement, rows),
+    });
+    writer.run(commit);
+    return result;
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
     open = false;
-    try {
-      work();
-    } catch (error) {
-      throw asAdapterError(error);
-    } finally {
-      // A COMMIT that failed (disk full) leaves the transaction open, a statement that failed may have ended it.
-      if (writer.database.inTransaction) writer.database.exec("ROLLBACK");
-      release();
-    }
-    return Promise.resolve();
-  };
-  const run = (sql: string): Promise<void> => {
-    mine().database.exec(sql);
-    return Promise.resolve();
-  };
-  return {
-    provider: "sqlite",
-    adapterName,
-    // true: Prisma calls commit and rollback instead of sending the words itself.
-    options: { usePhantomQuery: true },
-    queryRaw: (query) => promised(() => mine().query(query)),
-    executeRaw: (query) => promised(() => mine().execute(query)),
-    commit: async () => settle(() => writer.database.exec("COMMIT")),
-    rollback: async () => settle(() => undefined),
-    createSavepoint: async (name) => run(`SAVEPOINT ${name}`),
-    rollbackToSavepoint: async (name) => run(`ROLLBACK TO ${name}`),
-    releaseSavepoint: async (name) => run(`RELEASE SAVEPOINT ${name}`),
-  } satisfies Transaction & SqlQueryable;
+    // A COMMIT that failed (disk full) leaves the transaction open, a statement that failed may have ended it.
+    if (writer.database.inTransaction) writer.database.exec("ROLLBACK");
+  }
 }
 
 /** Whose turn it is to write, first come first served; lets the event loop run between turns. */
@@ -180,6 +170,7 @@ interface Prepared {
 class Connection {
   readonly database: Database.Database;
   private readonly prepared = new Map<string, Prepared>();
+  private readonly own = new Map<string, Database.Statement<unknown[]>>();
 
   constructor(path: string) {
     this.database = new Database(path, { timeout: 0 });
@@ -210,6 +201,43 @@ class Connection {
     return statement.run(...args.map((arg, index) => toSqlite(arg, argTypes[index]))).changes;
   }
 
+  /** Rows as objects; empty for a statement that gives none. */
+  rows(statement: Statement): unknown[] {
+    const prepared = this.prepareOwn(textOf(statement));
+    const values = statement.values.map(toColumn);
+    if (prepared.reader) return prepared.all(...values);
+    prepared.run(...values);
+    return [];
+  }
+
+  /** How many rows it touched. */
+  run(statement: Statement): number {
+    return this.prepareOwn(textOf(statement)).run(...statement.values.map(toColumn)).changes;
+  }
+
+  runEach({ text, names }: RowStatement, rows: readonly object[]): number {
+    const statement = this.prepareOwn(text);
+    const values: unknown[] = new Array(names.length);
+    let changes = 0;
+    for (const row of rows as readonly Record<string, unknown>[]) {
+      for (let place = 0; place < names.length; place += 1) {
+        values[place] = toColumn(row[must(names[place], "a name for every place")]);
+      }
+      changes += statement.run(values).changes;
+    }
+    return changes;
+  }
+
+  /** Statements of our own transactions: rows as objects, whole numbers as numbers. */
+  private prepareOwn(sql: string): Database.Statement<unknown[]> {
+    let statement = this.own.get(sql);
+    if (!statement) {
+      statement = this.database.prepare<unknown[]>(sql).safeIntegers(false);
+      keep(this.own, sql, statement);
+    }
+    return statement;
+  }
+
   private prepare(sql: string): Prepared {
     const known = this.prepared.get(sql);
     if (known) return known;
@@ -221,13 +249,22 @@ class Connection {
       columnNames: columns.map((column) => column.name),
       declared: columns.map((column) => typeOfDeclared(column.type)),
     };
-    if (this.prepared.size >= statementsMax) {
-      this.prepared.delete(must(this.prepared.keys().next().value, "a full cache has a first entry"));
-    }
-    this.prepared.set(sql, prepared);
+    keep(this.prepared, sql, prepared);
     return prepared;
   }
 }
+
+function keep<T>(cache: Map<string, T>, sql: string, value: T): void {
+  if (cache.size >= statementsMax)
+    cache.delete(must(cache.keys().next().value, "a full cache has a first entry"));
+  cache.set(sql, value);
+}
+
+const textOf = (statement: Statement): string => (statement instanceof Sql ? statement.sql : statement.text);
+
+/** better-sqlite3 binds every JavaScript number as a float. */
+const toColumn = (value: unknown): unknown =>
+  typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
 
 function typeOfDeclared(declared: string | null): ColumnType | null {
   switch (declared?.toUpperCase()) {
@@ -294,9 +331,9 @@ function isBusy(error: unknown): boolean {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** What `work` gives, its error as a rejection: the adapter's interface is asynchronous, SQLite is not. */
+/** What `work` gives, its error as a rejection: the interface is asynchronous, SQLite is not. */
 function promised<T>(work: () => T): Promise<T> {
-  return new Promise((resolve) => resolve(caught(work)));
+  return new Promise((resolve) => resolve(work()));
 }
 
 function caught<T>(work: () => T): T {

@@ -7,13 +7,15 @@
 import { must } from "@/lib/base/assert";
 import type { DedupeRow, InstanceRow, QueuedMessage } from "../instances";
 import { instanceExists, type StepTransaction, type StepWrites } from "../steps";
-import { join, raw, sql, type Handle } from "./connection";
+import { join, raw, sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
 import {
+  columnName,
   deadLetters,
   dedupeResults,
-  deleteRows,
+  deleteFrom,
   eventLog,
+  insertInto,
   insertRows,
   instanceLabels,
   instances,
@@ -21,7 +23,8 @@ import {
   mailbox,
   snapshots,
   timers,
-  updateRows,
+  updateOf,
+  type Table,
 } from "./tables";
 
 export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => number): StepTransaction {
@@ -58,7 +61,7 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
     },
 
     async claimAnswer(row) {
-      const conflict = sql`ON CONFLICT ("scope", "key") DO NOTHING`;
+      const conflict = `ON CONFLICT ("scope", "key") DO NOTHING`;
       if ((await insertRows(handle, dialect, dedupeResults, [row], conflict)) === 1) return null;
       const [found] = await handle.query<DedupeRow>(
         sql`SELECT ${dedupeResults.all} FROM ${dedupeResults.name} WHERE "scope" = ${row.scope} AND "key" = ${row.key}`,
@@ -72,76 +75,81 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
 
 /** What a step may change of an existing instance. */
 const steppedColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
+/** Only a tombstone may be written over. */
+const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${steppedColumns
+  .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
+  .join(", ")} WHERE "instances"."deleted_at" IS NOT NULL`;
+const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
+  "incarnation",
+  "dueAt",
+  "kind",
+  "state",
+  "label",
+]
+  .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
+  .join(", ")}`;
 
+/** Everything is sent without waiting; what fails fails the COMMIT. */
 async function writeSteps(
   handle: Handle,
   dialect: Dialect,
   nextN: () => number,
   writes: StepWrites,
 ): Promise<void> {
-  const revived = steppedColumns
-    .map((name) => instanceColumn(name))
-    .map((name) => `${name} = excluded.${name}`);
-  const inserted = await insertRows(
-    handle,
-    dialect,
-    instances,
-    writes.created,
-    // Only a tombstone may be written over.
-    sql`ON CONFLICT ("id") DO UPDATE SET ${raw(revived.join(", "))} WHERE "instances"."deleted_at" IS NOT NULL`,
-  );
+  const insert = (table: Table, rows: readonly object[], onConflict?: string) => {
+    if (rows.length > 0) handle.postRows(insertInto(dialect, table, onConflict), rows);
+  };
+  const update = (table: Table, key: readonly string[], set: readonly string[], rows: readonly object[]) => {
+    if (rows.length > 0) handle.postRows(updateOf(dialect, table, key, set), rows);
+  };
+  const remove = (table: Table, key: readonly string[], rows: readonly object[]) => {
+    if (rows.length > 0) handle.postRows(deleteFrom(dialect, table, key), rows);
+  };
+
+  const inserted = await insertRows(handle, dialect, instances, writes.created, overTombstone);
   const [first] = writes.created;
   if (first && inserted < writes.created.length) throw instanceExists(first.id);
-  await updateRows(handle, dialect, instances, ["id"], steppedColumns, writes.stepped);
+  update(instances, ["id"], steppedColumns, writes.stepped);
   // A tombstone's labels stay until its id is used again.
-  const created = writes.created.map((row) => ({ instanceId: row.id }));
-  await deleteRows(handle, dialect, instanceLabels, ["instanceId"], created);
-  await insertRows(handle, dialect, instanceLabels, writes.labels);
-  await deleteRows(handle, dialect, instanceStates, ["instanceId"], writes.configurations);
-  await insertRows(
-    handle,
-    dialect,
+  remove(
+    instanceLabels,
+    ["instanceId"],
+    writes.created.map((row) => ({ instanceId: row.id })),
+  );
+  insert(instanceLabels, writes.labels);
+  remove(instanceStates, ["instanceId"], writes.configurations);
+  insert(
     instanceStates,
     writes.configurations.flatMap(({ instanceId, states }) => states.map((state) => ({ instanceId, state }))),
   );
-  await insertRows(
-    handle,
-    dialect,
+  insert(
     eventLog,
     writes.log.map((row) => ({ ...row, changeN: nextN() })),
   );
-  await insertRows(handle, dialect, snapshots, writes.snapshots);
-  await deleteRows(handle, dialect, mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
+  insert(snapshots, writes.snapshots);
+  remove(mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
   await buryMailboxes(handle, dialect, writes.ended);
   const emptied = [...writes.emptied, ...writes.ended.map((each) => each.instanceId)].map((instanceId) => ({
     instanceId,
   }));
-  await deleteRows(handle, dialect, mailbox, ["instanceId"], emptied);
-  await deleteRows(handle, dialect, timers, ["instanceId"], emptied);
-  await deleteRows(handle, dialect, timers, ["instanceId", "timerId"], writes.cancelled);
-  await insertRows(
-    handle,
-    dialect,
-    timers,
-    writes.armed,
-    sql`ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET "incarnation" = excluded."incarnation", "due_at" = excluded."due_at", "kind" = excluded."kind", "state" = excluded."state", "label" = excluded."label"`,
-  );
-  await insertRows(
-    handle,
-    dialect,
+  remove(mailbox, ["instanceId"], emptied);
+  remove(timers, ["instanceId"], emptied);
+  remove(timers, ["instanceId", "timerId"], writes.cancelled);
+  insert(timers, writes.armed, rearm);
+  insert(
     mailbox,
     writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN() })),
   );
-  await insertRows(handle, dialect, deadLetters, writes.deadLetters);
-  await insertRows(handle, dialect, dedupeResults, writes.dedupe);
-  await updateRows(handle, dialect, dedupeResults, ["scope", "key"], ["result", "at"], writes.answered);
+  insert(deadLetters, writes.deadLetters);
+  insert(dedupeResults, writes.dedupe);
+  update(dedupeResults, ["scope", "key"], ["result", "at"], writes.answered);
 }
 
 /** Also those that the step did not read: a mailbox may be longer than a turn. */
 async function buryMailboxes(handle: Handle, dialect: Dialect, ended: StepWrites["ended"]): Promise<void> {
   if (ended.length === 0) return;
   const rows = dialect.records(ended, { instanceId: "text", at: "bigint", reason: "text" });
-  const names = raw(Object.keys(deadLetters.columns).map(instanceColumn).join(", "));
+  const names = raw(Object.keys(deadLetters.columns).map(columnName).join(", "));
   const kept = mailbox.pick(
     ...Object.keys(deadLetters.columns).filter((name) => name !== "at" && name !== "reason"),
   );
@@ -149,6 +157,3 @@ async function buryMailboxes(handle: Handle, dialect: Dialect, ended: StepWrites
     sql`INSERT INTO ${deadLetters.name} (${names}) SELECT ${kept}, r."at", r."reason" FROM ${mailbox.name} JOIN ${rows} ON r."instanceId" = ${mailbox.name}."instance_id"`,
   );
 }
-
-const instanceColumn = (name: string): string =>
-  `"${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`;

@@ -1,10 +1,11 @@
 /**
- * The tables as data, and the four set-based statements made from them. Names are camel case here, snake case there.
+ * The tables as data, and the statements for many rows made from them. Names are camel case here, snake case there.
  *
- * Holds: any number of rows goes in one statement with one parameter, so a batch costs one round trip per table.
+ * Holds: a batch costs one statement per table, its text made once; PostgreSQL takes all rows as one parameter, SQLite runs
+ *        the prepared text row by row (statement.ts).
  */
 import { must } from "@/lib/base/assert";
-import { empty, join, raw, sql, type Handle, type Sql } from "./connection";
+import { raw, type Handle, type RowStatement, type Sql } from "./statement";
 import type { Columns, Dialect } from "./dialect";
 
 export interface Table {
@@ -17,11 +18,11 @@ export interface Table {
 }
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const column = (name: string): string => `"${snake(name)}"`;
+export const columnName = (name: string): string => `"${snake(name)}"`;
 
 function table(name: string, columns: Columns): Table {
   const pick = (...names: string[]): Sql =>
-    raw(names.map((each) => `"${name}".${column(each)} AS "${each}"`).join(", "));
+    raw(names.map((each) => `"${name}".${columnName(each)} AS "${each}"`).join(", "));
   return { name: raw(`"${name}"`), columns, all: pick(...Object.keys(columns)), pick };
 }
 
@@ -209,30 +210,109 @@ export const lockWaiters = table("lock_waiters", {
   heartbeatAt: "bigint",
 });
 
-/** Columns whose value the database gives (the transaction's number) are not in the parameter. */
-const given = (columns: Columns): Columns =>
-  Object.fromEntries(Object.entries(columns).filter(([, type]) => type !== "change"));
+export const audit = table("audit", {
+  id: "text",
+  at: "bigint",
+  actor: "text",
+  action: "text",
+  target: "text",
+  outcome: "text",
+  details: "text",
+});
 
-/** Inserts all rows; `onConflict` is an ON CONFLICT clause. Returns how many went in. */
+/** Columns whose value the database gives (the transaction's number) are not among the parameters. */
+const isGiven = (columns: Columns, name: string): boolean => columns[name] === "change";
+
+type Kind = "insert" | "update" | "delete";
+const statements: Record<Dialect["provider"], Map<string, RowStatement>> = {
+  sqlite: new Map(),
+  postgresql: new Map(),
+};
+function once(
+  dialect: Dialect,
+  kind: Kind,
+  table: Table,
+  rest: string,
+  make: () => RowStatement,
+): RowStatement {
+  const name = `${kind} ${table.name.sql} ${rest}`;
+  let statement = statements[dialect.provider].get(name);
+  if (!statement) {
+    statement = make();
+    statements[dialect.provider].set(name, statement);
+  }
+  return statement;
+}
+
+/** Inserts rows; `onConflict` is an ON CONFLICT clause. */
+export function insertInto(dialect: Dialect, table: Table, onConflict = ""): RowStatement {
+  return once(dialect, "insert", table, onConflict, () => {
+    const all = Object.keys(table.columns);
+    const names = all.filter((name) => !isGiven(table.columns, name));
+    const value = (name: string) =>
+      isGiven(table.columns, name) ? dialect.changeTx.sql : dialect.cell(name);
+    const into = `INSERT INTO ${table.name.sql} (${all.map(columnName).join(", ")})`;
+    const text = `${into} ${dialect.fromRows(all.map(value), typesOf(table, names))} ${onConflict}`;
+    return { text, names };
+  });
+}
+
+/** Sets `set` of the rows that have the same `key`; a change column among them gets the transaction's number. */
+export function updateOf(
+  dialect: Dialect,
+  table: Table,
+  key: readonly string[],
+  set: readonly string[],
+): RowStatement {
+  return once(dialect, "update", table, `${key.join()} ${set.join()}`, () => {
+    const assigned = set.filter((name) => !isGiven(table.columns, name));
+    const value = (name: string) =>
+      isGiven(table.columns, name) ? dialect.changeTx.sql : dialect.cell(name);
+    const assignments = set.map((name) => `${columnName(name)} = ${value(name)}`).join(", ");
+    const matches = key
+      .map((name) => `${table.name.sql}.${columnName(name)} = ${dialect.cell(name)}`)
+      .join(" AND ");
+    const rows = dialect.rowsTable(typesOf(table, [...assigned, ...key]));
+    return {
+      text: `UPDATE ${table.name.sql} SET ${assignments} ${rows === null ? "" : `FROM ${rows}`} WHERE ${matches}`,
+      names: [...assigned, ...key],
+    };
+  });
+}
+
+/** Deletes the rows that have the same `key`. */
+export function deleteFrom(dialect: Dialect, table: Table, key: readonly string[]): RowStatement {
+  return once(dialect, "delete", table, key.join(), () => {
+    const matches = key
+      .map((name) => `${table.name.sql}.${columnName(name)} = ${dialect.cell(name)}`)
+      .join(" AND ");
+    const rows = dialect.rowsTable(typesOf(table, key));
+    return {
+      text: `DELETE FROM ${table.name.sql} ${rows === null ? "" : `USING ${rows}`} WHERE ${matches}`,
+      names: key,
+    };
+  });
+}
+
+/** A place in the order of transactions is a number when it is looked for. */
+const typesOf = (table: Table, names: readonly string[]): Columns =>
+  Object.fromEntries(
+    names.map((name) => {
+      const type = must(table.columns[name], `no column ${name}`);
+      return [name, type === "change" ? "bigint" : type] as const;
+    }),
+  );
+
 export async function insertRows(
   handle: Handle,
   dialect: Dialect,
   into: Table,
   rows: readonly object[],
-  onConflict: Sql = empty,
+  onConflict?: string,
 ): Promise<number> {
-  if (rows.length === 0) return 0;
-  const names = Object.keys(into.columns);
-  const values = names.map((name) =>
-    into.columns[name] === "change" ? dialect.changeTx : raw(`r."${name}"`),
-  );
-  // "WHERE true": without it SQLite reads ON CONFLICT as a join's ON.
-  return handle.execute(
-    sql`INSERT INTO ${into.name} (${raw(names.map(column).join(", "))}) SELECT ${join(values)} FROM ${dialect.records(rows, given(into.columns))} WHERE true ${onConflict}`,
-  );
+  return rows.length === 0 ? 0 : handle.executeRows(insertInto(dialect, into, onConflict), rows);
 }
 
-/** Sets `set` of the rows that have the same `key`; a change column among them gets the transaction's number. */
 export async function updateRows(
   handle: Handle,
   dialect: Dialect,
@@ -241,20 +321,9 @@ export async function updateRows(
   set: readonly string[],
   rows: readonly object[],
 ): Promise<number> {
-  if (rows.length === 0) return 0;
-  const typeOf = (name: string) => must(target.columns[name], `no column ${name}`);
-  const used = Object.fromEntries([...key, ...set].map((name) => [name, typeOf(name)]));
-  const assignments = set.map((name) =>
-    typeOf(name) === "change"
-      ? sql`${raw(column(name))} = ${dialect.changeTx}`
-      : raw(`${column(name)} = r."${name}"`),
-  );
-  return handle.execute(
-    sql`UPDATE ${target.name} SET ${join(assignments)} FROM ${dialect.records(rows, given(used))} WHERE ${matches(target, key)}`,
-  );
+  return rows.length === 0 ? 0 : handle.executeRows(updateOf(dialect, target, key, set), rows);
 }
 
-/** Deletes the rows that have the same `key`. */
 export async function deleteRows(
   handle: Handle,
   dialect: Dialect,
@@ -262,25 +331,5 @@ export async function deleteRows(
   key: readonly string[],
   rows: readonly object[],
 ): Promise<number> {
-  if (rows.length === 0) return 0;
-  const used = Object.fromEntries(
-    key.map((name) => {
-      const type = must(from.columns[name], `no column ${name}`);
-      // A place in the order of transactions is a number when it is looked for.
-      return [name, type === "change" ? "bigint" : type] as const;
-    }),
-  );
-  const mine = join(key.map((name) => raw(column(name))));
-  const theirs = join(key.map((name) => raw(`r."${name}"`)));
-  // A row value in a subquery is looked up by the primary key on both databases; a correlated EXISTS scans on SQLite.
-  return handle.execute(
-    sql`DELETE FROM ${from.name} WHERE (${mine}) IN (SELECT ${theirs} FROM ${dialect.records(rows, used)})`,
-  );
-}
-
-function matches(target: Table, key: readonly string[]): Sql {
-  return join(
-    key.map((name) => sql`${target.name}.${raw(column(name))} = ${raw(`r."${name}"`)}`),
-    " AND ",
-  );
+  return rows.length === 0 ? 0 : handle.executeRows(deleteFrom(dialect, from, key), rows);
 }

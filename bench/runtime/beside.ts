@@ -1,0 +1,62 @@
+/**
+ * The same toy on what people use today, on the same PostgreSQL: DBOS Transact (a workflow that receives two messages)
+ * and pg-boss (two jobs fetched and completed, each an update of the instance's row).
+ */
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import PgBoss from "pg-boss";
+import { timed } from "./toy";
+
+/** From the first send until every workflow has returned. */
+export async function dbosEventsPerSecond(url: string, count: number, senders: number): Promise<number> {
+  DBOS.setConfig({ name: "bench", systemDatabaseUrl: url, logLevel: "error", systemDatabasePoolSize: 20 });
+  const toy = DBOS.registerWorkflow(
+    async () => {
+      const first = await DBOS.recv<string>("events", 600);
+      const second = await DBOS.recv<string>("events", 600);
+      return `${first} ${second}`;
+    },
+    { name: "toy" },
+  );
+  await DBOS.launch();
+  try {
+    const handles = await Promise.all(
+      Array.from({ length: count }, (_, n) => DBOS.startWorkflow(toy, { workflowID: `toy-${n}` })()),
+    );
+    // Until every one of them waits for its first message.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const began = performance.now();
+    for (const type of ["start", "finish"]) {
+      await timed(handles, senders, ({ workflowID }) => DBOS.send(workflowID, type, "events"));
+    }
+    const results = await Promise.all(handles.map((handle) => handle.getResult()));
+    const ms = performance.now() - began;
+    if (results.some((result) => result !== "start finish")) throw new Error("DBOS: an event is lost");
+    return (2 * count * 1000) / ms;
+  } finally {
+    await DBOS.shutdown();
+  }
+}
+
+/** From the first job sent until the last is completed. A queue alone: no state, no log, no order per instance. */
+export async function pgBossEventsPerSecond(url: string, count: number, senders: number): Promise<number> {
+  const boss = new PgBoss({ connectionString: url, max: 20 });
+  boss.on("error", (error) => console.error(error));
+  await boss.start();
+  try {
+    await boss.createQueue("toy");
+    let done = 0;
+    let finished: () => void = () => undefined;
+    const all = new Promise<void>((resolve) => (finished = resolve));
+    await boss.work("toy", { batchSize: 64, pollingIntervalSeconds: 0.5 }, async (jobs) => {
+      done += jobs.length;
+      if (done >= 2 * count) finished();
+    });
+    const began = performance.now();
+    const jobs = Array.from({ length: 2 * count }, (_, n) => ({ instance: n % count }));
+    await timed(jobs, senders, (job) => boss.send("toy", job));
+    await all;
+    return (2 * count * 1000) / (performance.now() - began);
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * What is sent to a database: a text with its values, or a text that is run for many rows at once.
+ *
+ * Holds: a Prepared's text is in the database's own dialect (`?` or `$1`), made once, so that the server and the driver keep
+ *        it prepared; an Sql is composed at its call, for what depends on the call's arguments.
+ */
+import { empty, join, raw, Sql, sqltag } from "@prisma/client/runtime/client";
+
+export { empty, join, raw, Sql, sqltag as sql };
+
+export interface Prepared {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+export type Statement = Sql | Prepared;
+
+/** One statement for any number of rows. SQLite runs it row by row, PostgreSQL takes all rows as one JSON parameter. */
+export interface RowStatement {
+  readonly text: string;
+  /** The rows' fields in the order of the parameters. */
+  readonly names: readonly string[];
+}
+
+/** Runs statements, in a transaction. */
+export interface Handle {
+  /** Rows as plain objects; whole numbers as numbers. */
+  query<Row>(statement: Statement): Promise<Row[]>;
+  /** How many rows it touched. */
+  execute(statement: Statement): Promise<number>;
+  /** How many rows it touched, over all `rows`. */
+  executeRows(statement: RowStatement, rows: readonly object[]): Promise<number>;
+  /** As executeRows, without waiting for the answer: when it fails, the transaction's end does. Saves round trips. */
+  postRows(statement: RowStatement, rows: readonly object[]): void;
+}
