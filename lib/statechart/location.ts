@@ -51,10 +51,16 @@ export function formatLocation(path: readonly (string | number)[]): string {
   return path
     .map((part, index) => {
       if (typeof part === "number") return `[${part}]`;
-      if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(part)) return `[${JSON.stringify(part)}]`;
+      if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(part)) return `[${quoted(part)}]`;
       return index === 0 ? part : `.${part}`;
     })
     .join("");
+}
+
+/** As a location reads it; a key that no location can name is only shown. */
+function quoted(key: string): string {
+  if (key.includes("\\") || (key.includes('"') && key.includes("'"))) return JSON.stringify(key);
+  return key.includes('"') ? `'${key}'` : `"${key}"`;
 }
 
 /** `target` with `value` at `path`; undefined removes it. Throws EvaluationFailure when a parent is missing. */

@@ -130,7 +130,14 @@ function* textsOf(value: Json): Generator<string> {
     for (const item of Object.values(value)) yield* textsOf(item);
 }
 
-const retryFields = new Set(["attempts", "delay", "delayMax", "factor", "within", "noRetry"]);
+export const retryFields: ReadonlySet<string> = new Set([
+  "attempts",
+  "delay",
+  "delayMax",
+  "factor",
+  "within",
+  "noRetry",
+]);
 
 /** What is wrong with a `retry` as it is written, or null. `field` is the key it is about. */
 export function retryProblem(retry: unknown): { field: string | null; message: string } | null {

@@ -30,4 +30,4 @@ export function parseTransitionId(id: string): TransitionAddress {
 /** A key as a segment of a field path. */
 export const escapeSegment = (text: string): string =>
   /[~/]/.test(text) ? text.replaceAll("~", "~0").replaceAll("/", "~1") : text;
-const unescapeSegment = (text: string): string => text.replaceAll("~1", "/").replaceAll("~0", "~");
+export const unescapeSegment = (text: string): string => text.replaceAll("~1", "/").replaceAll("~0", "~");

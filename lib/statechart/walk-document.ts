@@ -3,6 +3,7 @@
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
 import type {
+  Action,
   Actions,
   Chart,
   Delay,
@@ -10,103 +11,184 @@ import type {
   Invoke,
   OneOrMany,
   StateNode,
+  TaskDefaults,
   Text,
   Transition,
   Value,
 } from "./document";
 import { listOf, type Machine } from "./machine";
+import { escapeSegment } from "./transition-id";
 
 export type Part =
-  | { kind: "cel"; text: string; expects: "bool" | "any" }
+  | { kind: "cel"; text: string; expects: Expected }
   | { kind: "guard-name"; name: string }
   | { kind: "action-name"; name: string }
   | { kind: "in"; name: string }
   | { kind: "delay"; text: string }
   /** `declares`: the place may be new (a loop's item). */
   | { kind: "location"; text: string; declares: boolean }
+  /** A write, told beside the parts of its place and value. */
+  | { kind: "write"; location: string; value: Written }
+  | { kind: "event"; descriptor: string }
+  | { kind: "message"; type: string; toSelf: boolean }
   | { kind: "send-target"; text: string }
+  | { kind: "retry"; value: Json }
   | { kind: "placeholder"; name: string; of: "guard" | "action" | "delay" | "value" | "invocation" };
 
-type Visit = (part: Part, at: { state: string; field: string }) => void;
+export type Expected = "bool" | "text" | "key" | "list" | "any";
+
+/** Where a written value comes from. */
+export type Written = { value: Value } | { itemOf: Value } | { kind: "int" | "string" };
+
+/** What is known of the event that an expression sees. */
+export type EventSeen =
+  /** Whatever came last. */
+  | { by: "any" }
+  /** There is none yet. */
+  | { by: "none" }
+  | { by: "on"; descriptor: string }
+  | { by: "answer"; src: string; failed: boolean }
+  | { by: "after" }
+  | { by: "compensate" };
+const any: EventSeen = { by: "any" };
+const noEvent: EventSeen = { by: "none" };
+const due: EventSeen = { by: "after" };
+
+export interface Place {
+  state: string;
+  field: string;
+}
+type Visit = (part: Part, at: Place, event: EventSeen) => void;
 
 export function walkDocument(machine: Machine, visit: Visit): void {
-  for (const state of machine.ordered) new Walker(machine.chart, state.name, visit).state(state.node);
-  new Walker(machine.chart, "", visit).chart();
+  const walker = new Walker(machine.chart, visit);
+  for (const state of machine.ordered) walker.state(state.name, state.node);
+  walker.chart();
 }
 
-const join = (field: string, ...segments: (string | number)[]): string =>
-  [field, ...segments.map((one) => String(one).replaceAll("~", "~0").replaceAll("/", "~1"))]
-    .filter(Boolean)
-    .join("/");
+const join = (field: string, segment: string | number): string =>
+  `${field}/${typeof segment === "number" ? segment : escapeSegment(segment)}`;
 
 class Walker {
+  private name = "";
+  private event: EventSeen = any;
+
   constructor(
     private readonly document: Chart,
-    private readonly name: string,
     private readonly visit: Visit,
   ) {}
 
   private tell(part: Part, field: string): void {
-    this.visit(part, { state: this.name, field });
+    this.visit(part, { state: this.name, field }, this.event);
+  }
+
+  private seeing(event: EventSeen, inside: () => void): void {
+    const outer = this.event;
+    this.event = event;
+    inside();
+    this.event = outer;
   }
 
   chart(): void {
-    const { context, guards, actions, delays, settings } = this.document;
-    for (const [root, value] of Object.entries(context ?? {})) {
-      if (isJsonObject(value) && typeof value.cel === "string" && Object.keys(value).length === 1) {
-        this.cel(value.cel, join("context", root));
+    this.name = "";
+    const { context, guards, actions, delays, tasks, settings } = this.document;
+    this.seeing(noEvent, () => {
+      for (const [root, value] of Object.entries(context ?? {})) {
+        if (isJsonObject(value) && typeof value.cel === "string" && Object.keys(value).length === 1) {
+          this.cel(value.cel, join("context", root));
+        }
       }
-    }
+      for (const key of ["concurrencyKey", "businessKey"] as const) {
+        const text = settings?.[key];
+        if (text !== undefined) this.cel(text, join("settings", key), "key");
+      }
+    });
     for (const [name, guard] of Object.entries(guards ?? {})) this.guard(guard, join("guards", name));
     for (const [name, list] of Object.entries(actions ?? {})) this.actions(list, join("actions", name));
     for (const [name, delay] of Object.entries(delays ?? {})) this.delay(delay, join("delays", name));
-    for (const key of ["concurrencyKey", "businessKey"] as const) {
-      const text = settings?.[key];
-      if (text !== undefined) this.cel(text, join("settings", key));
-    }
+    for (const [name, task] of Object.entries(tasks ?? {}))
+      this.invokeOptions(task, join("tasks", name));
+    (settings?.index ?? []).forEach((location, index) => this.location(location, `settings/index/${index}`));
   }
 
-  state(node: StateNode): void {
+  state(name: string, node: StateNode): void {
+    this.name = name;
     this.actions(node.entry, "entry");
     this.actions(node.exit, "exit");
     if (node.output !== undefined) this.value(node.output, "output");
-    for (const [root, value] of Object.entries(node.data ?? {})) this.value(value, join("data", root));
+    if (node.data !== undefined) {
+      for (const [root, value] of Object.entries(node.data)) {
+        this.tell({ kind: "write", location: root, value: { value } }, join("data", root));
+        this.value(value, join("data", root));
+      }
+    }
     for (const field of ["initial", "target"] as const) {
       const arrow = node[field];
-      if (typeof arrow === "object" && !Array.isArray(arrow))
-        this.actions(arrow.actions, join(field, "actions"));
+      if (typeof arrow === "object" && !Array.isArray(arrow)) this.actions(arrow.actions, `${field}/actions`);
     }
-    for (const [descriptor, written] of Object.entries(node.on ?? {}))
-      this.transitions(written, join("on", descriptor));
-    for (const [delay, written] of Object.entries(node.after ?? {})) {
-      this.delay(delay, join("after", delay));
-      this.transitions(written, join("after", delay));
+    if (node.on !== undefined) {
+      for (const [descriptor, written] of Object.entries(node.on)) {
+        const field = join("on", descriptor);
+        this.tell({ kind: "event", descriptor }, field);
+        this.seeing({ by: "on", descriptor }, () => this.transitions(written, field));
+      }
+    }
+    if (node.after !== undefined) {
+      for (const [delay, written] of Object.entries(node.after)) {
+        this.delay(delay, join("after", delay));
+        this.seeing(due, () => this.transitions(written, join("after", delay)));
+      }
     }
     this.transitions(node.always, "always");
     this.transitions(node.onDone, "onDone");
-    listOf(node.invoke).forEach((invoke, index) => this.invoke(invoke, join("invoke", index)));
+    if (node.invoke !== undefined)
+      listOf(node.invoke).forEach((invoke, index) => this.invoke(invoke, `invoke/${index}`));
   }
 
   private transitions(written: OneOrMany<Transition> | undefined, field: string): void {
+    if (written === undefined || typeof written === "string") return;
     listOf(written).forEach((transition, index) => {
       if (typeof transition === "string") return;
-      if (transition.guard !== undefined) this.guard(transition.guard, join(field, index, "guard"));
-      this.actions(transition.actions, join(field, index, "actions"));
+      if (transition.guard !== undefined) this.guard(transition.guard, `${field}/${index}/guard`);
+      if (transition.actions !== undefined) this.actions(transition.actions, `${field}/${index}/actions`);
     });
   }
 
   private invoke(invoke: Invoke, field: string): void {
-    if (typeof invoke.src !== "string") {
-      this.tell({ kind: "placeholder", name: invoke.src.placeholder, of: "invocation" }, join(field, "src"));
+    const { src } = invoke;
+    if (typeof src !== "string")
+      this.tell({ kind: "placeholder", name: src.placeholder, of: "invocation" }, `${field}/src`);
+    if (invoke.input !== undefined) this.value(invoke.input, `${field}/input`);
+    if (invoke.idLocation !== undefined) this.idLocation(invoke.idLocation, `${field}/idLocation`);
+    this.invokeOptions(invoke, field);
+    this.actions(invoke.finalize, `${field}/finalize`);
+    const name = typeof src === "string" ? src : "";
+    this.seeing({ by: "answer", src: name, failed: false }, () =>
+      this.transitions(invoke.onDone, `${field}/onDone`),
+    );
+    this.seeing({ by: "answer", src: name, failed: true }, () =>
+      this.transitions(invoke.onError, `${field}/onError`),
+    );
+    this.transitions(invoke.onEvent, `${field}/onEvent`);
+  }
+
+  private invokeOptions(
+    { retry, timeout, concurrencyKey, compensate }: Omit<TaskDefaults, "schemas">,
+    field: string,
+  ): void {
+    if (retry !== undefined) {
+      this.tell({ kind: "retry", value: retry }, `${field}/retry`);
+      if (isJsonObject(retry)) {
+        for (const key of ["delay", "delayMax", "within"]) {
+          const delay = retry[key];
+          if (typeof delay === "string") this.delay(delay, `${field}/retry/${key}`);
+        }
+      }
     }
-    if (invoke.input !== undefined) this.value(invoke.input, join(field, "input"));
-    if (invoke.idLocation !== undefined) this.location(invoke.idLocation, join(field, "idLocation"));
-    if (invoke.timeout !== undefined) this.delay(invoke.timeout, join(field, "timeout"));
-    if (invoke.concurrencyKey !== undefined) this.cel(invoke.concurrencyKey, join(field, "concurrencyKey"));
-    this.actions(invoke.finalize, join(field, "finalize"));
-    for (const key of ["onDone", "onError", "onEvent"] as const)
-      this.transitions(invoke[key], join(field, key));
-    if (invoke.compensate !== undefined) this.invoke(invoke.compensate, join(field, "compensate"));
+    if (timeout !== undefined) this.delay(timeout, `${field}/timeout`);
+    if (concurrencyKey !== undefined) this.cel(concurrencyKey, `${field}/concurrencyKey`, "key");
+    if (compensate !== undefined)
+      this.seeing({ by: "compensate" }, () => this.invoke(compensate, `${field}/compensate`));
   }
 
   private guard(guard: Guard, field: string): void {
@@ -126,59 +208,78 @@ class Walker {
     else {
       const key = "and" in guard ? "and" : "or";
       const parts = "and" in guard ? guard.and : guard.or;
-      parts.forEach((part, index) => this.guard(part, join(field, key, index)));
+      parts.forEach((part, index) => this.guard(part, `${field}/${key}/${index}`));
     }
   }
 
   private actions(actions: Actions | undefined, field: string): void {
-    listOf(actions).forEach((action, index) => {
-      const at = join(field, index);
-      if (typeof action === "string") this.tell({ kind: "action-name", name: action }, at);
-      else if ("placeholder" in action)
-        this.tell({ kind: "placeholder", name: action.placeholder, of: "action" }, at);
-      else if ("type" in action) {
-        this.tell({ kind: "action-name", name: action.type }, at);
-        if (action.params !== undefined) this.value(action.params, join(at, "params"));
-      } else if ("assign" in action) {
-        for (const [location, value] of Object.entries(action.assign)) {
-          this.location(location, join(at, "assign", location));
-          this.value(value, join(at, "assign", location));
-        }
-      } else if ("raise" in action) this.message(action.raise, join(at, "raise"));
-      else if ("send" in action) {
-        const { to, idLocation } = action.send;
-        this.message(action.send, join(at, "send"));
-        if (to !== undefined) {
-          this.text(to, join(at, "send", "to"));
-          if (typeof to === "string") this.tell({ kind: "send-target", text: to }, join(at, "send", "to"));
-        }
-        if (idLocation !== undefined) this.location(idLocation, join(at, "send", "idLocation"));
-      } else if ("cancel" in action) this.text(action.cancel, join(at, "cancel"));
-      else if ("emit" in action) this.message(action.emit, join(at, "emit"));
-      else if ("log" in action) this.value(action.log, join(at, "log"));
-      else if ("if" in action) {
-        this.guard(action.if, join(at, "if"));
-        this.actions(action.then, join(at, "then"));
-        this.actions(action.else, join(at, "else"));
-      } else if ("foreach" in action) {
-        this.value(action.foreach.in, join(at, "foreach", "in"));
-        this.location(action.foreach.item, join(at, "foreach", "item"), true);
-        if (action.foreach.index !== undefined)
-          this.location(action.foreach.index, join(at, "foreach", "index"), true);
-        this.actions(action.foreach.do, join(at, "foreach", "do"));
-      } else if ("block" in action) this.actions(action.block, join(at, "block"));
-    });
+    if (actions === undefined) return;
+    listOf(actions).forEach((action, index) => this.action(action, `${field}/${index}`));
   }
 
-  private message(message: { type: Text; data?: Value; delay?: Delay; id?: Text }, field: string): void {
-    this.text(message.type, join(field, "type"));
-    if (message.data !== undefined) this.value(message.data, join(field, "data"));
-    if (message.delay !== undefined) this.delay(message.delay, join(field, "delay"));
-    if (message.id !== undefined) this.text(message.id, join(field, "id"));
+  private action(action: Action, at: string): void {
+    if (typeof action === "string") this.tell({ kind: "action-name", name: action }, at);
+    else if ("placeholder" in action)
+      this.tell({ kind: "placeholder", name: action.placeholder, of: "action" }, at);
+    else if ("type" in action) {
+      this.tell({ kind: "action-name", name: action.type }, at);
+      if (action.params !== undefined) this.value(action.params, `${at}/params`);
+    } else if ("assign" in action) {
+      for (const [location, value] of Object.entries(action.assign)) {
+        const field = join(`${at}/assign`, location);
+        this.location(location, field);
+        this.tell({ kind: "write", location, value: { value } }, field);
+        this.value(value, field);
+      }
+    } else if ("raise" in action) {
+      this.message(action.raise, `${at}/raise`, true);
+    } else if ("send" in action) {
+      const { to, idLocation } = action.send;
+      this.message(action.send, `${at}/send`, to === undefined || to === "#_internal");
+      if (to !== undefined) {
+        this.text(to, `${at}/send/to`);
+        if (typeof to === "string") this.tell({ kind: "send-target", text: to }, `${at}/send/to`);
+      }
+      if (idLocation !== undefined) this.idLocation(idLocation, `${at}/send/idLocation`);
+    } else if ("cancel" in action) this.text(action.cancel, `${at}/cancel`);
+    else if ("emit" in action) this.message(action.emit, `${at}/emit`, false);
+    else if ("log" in action) this.value(action.log, `${at}/log`);
+    else if ("if" in action) {
+      this.guard(action.if, `${at}/if`);
+      this.actions(action.then, `${at}/then`);
+      this.actions(action.else, `${at}/else`);
+    } else if ("foreach" in action) this.foreach(action.foreach, `${at}/foreach`);
+    else if ("block" in action) this.actions(action.block, `${at}/block`);
+  }
+
+  private foreach(loop: Extract<Action, { foreach: unknown }>["foreach"], at: string): void {
+    const { item, index } = loop;
+    if (typeof loop.in === "string") this.cel(loop.in, `${at}/in`, "list");
+    else this.value(loop.in, `${at}/in`);
+    this.location(item, `${at}/item`, true);
+    this.tell({ kind: "write", location: item, value: { itemOf: loop.in } }, `${at}/item`);
+    if (index !== undefined) {
+      this.location(index, `${at}/index`, true);
+      this.tell({ kind: "write", location: index, value: { kind: "int" } }, `${at}/index`);
+    }
+    this.actions(loop.do, `${at}/do`);
+  }
+
+  private message(
+    message: { type: Text; data?: Value; delay?: Delay; id?: Text },
+    field: string,
+    toSelf: boolean,
+  ): void {
+    const { type } = message;
+    this.text(type, `${field}/type`);
+    if (typeof type === "string") this.tell({ kind: "message", type, toSelf }, `${field}/type`);
+    if (message.data !== undefined) this.value(message.data, `${field}/data`);
+    if (message.delay !== undefined) this.delay(message.delay, `${field}/delay`);
+    if (message.id !== undefined) this.text(message.id, `${field}/id`);
   }
 
   private text(text: Text, field: string): void {
-    if (typeof text !== "string") this.cel(text.cel, field);
+    if (typeof text !== "string") this.cel(text.cel, field, "text");
   }
 
   private delay(delay: Delay, field: string): void {
@@ -197,11 +298,16 @@ class Walker {
     }
   }
 
-  private cel(text: string, field: string): void {
-    this.tell({ kind: "cel", text, expects: "any" }, field);
+  private cel(text: string, field: string, expects: Expected = "any"): void {
+    this.tell({ kind: "cel", text, expects }, field);
   }
 
   private location(text: string, field: string, declares = false): void {
     this.tell({ kind: "location", text, declares }, field);
+  }
+
+  private idLocation(location: string, field: string): void {
+    this.location(location, field);
+    this.tell({ kind: "write", location, value: { kind: "string" } }, field);
   }
 }

@@ -4,17 +4,18 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { prepare, type CelNode } from "./prepare";
 
-type CheckedExpression =
-  | { ok: true; type: string }
+export type CheckedExpression =
+  | { ok: true; type: string; ast: CelNode }
   /** `at`: character, from 1. */
   | { ok: false; syntax: boolean; code: string; message: string; at: number | null };
 
 export function checkExpression(text: string, environment: Environment): CheckedExpression {
   try {
     const parsed = environment.parse(text);
-    prepare(parsed.ast as unknown as CelNode, null);
+    const ast = parsed.ast as unknown as CelNode;
+    prepare(ast, null);
     const result = parsed.check();
-    return result.valid ? { ok: true, type: result.type ?? "dyn" } : refused(text, result.error, false);
+    return result.valid ? { ok: true, type: result.type ?? "dyn", ast } : refused(text, result.error, false);
   } catch (error) {
     return refused(text, error, true);
   }

@@ -46,6 +46,11 @@ interface Macro {
 export interface CelNode {
   op: string;
   args: unknown;
+  /** Where it stands in the text `input`; `pos` of an access is the field's. */
+  readonly input: string;
+  readonly start: number;
+  readonly end: number;
+  readonly pos: number;
   left?: CelNode;
   right?: CelNode;
   /** What the checker chose for the operands; absent before the check. */

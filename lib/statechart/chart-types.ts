@@ -1,0 +1,259 @@
+/**
+ * What a chart says of its own data: the types of its context, input and events, from `schemas`, and for a context root
+ * that no schema speaks of, from its first value and everything that is ever written to it.
+ *
+ * Holds: a type covers all that a run can put there. A root that something unknown is written to is unknown.
+ */
+import { isJsonObject, type Json } from "@/lib/base/json";
+import type { CelNode } from "./cel/prepare";
+import { inferType, type TypeFinding, type TypeScope } from "./cel/infer-type";
+import {
+  dyn,
+  fieldOf,
+  join,
+  kind,
+  listOfType,
+  mapOfType,
+  nothing,
+  ofKind,
+  typeOfJson,
+  typeOfSchema,
+  type ValueType,
+} from "./cel/value-type";
+import type { TaskDefaults, Value } from "./document";
+import type { Location } from "./location";
+import type { Machine } from "./machine";
+import type { EventSeen, Written } from "./walk-document";
+
+export interface Write {
+  path: Location;
+  value: Written;
+  event: EventSeen;
+}
+/** The syntax tree of a text; null when it has none. */
+export type Parse = (text: string) => CelNode | null;
+
+// Types climb a short ladder; those still climbing after this many rounds are taken for unknown.
+const roundsMax = 6;
+
+export class ChartTypes {
+  /** Of the roots that schemas.context speaks of. */
+  readonly declared: ReadonlyMap<string, ValueType>;
+  /** Whether schemas.context lists all roots there may be. */
+  readonly listsContext: boolean;
+  private readonly roots = new Map<string, ValueType>();
+  private context: ValueType = dyn;
+  private readonly input: ValueType;
+  private readonly events: ReadonlyMap<string, ValueType>;
+  private readonly seen = new Map<string, ValueType>();
+
+  constructor(
+    private readonly machine: Machine,
+    writes: readonly Write[],
+    private readonly parse: Parse,
+  ) {
+    const { schemas } = machine.chart;
+    const declared = typeOfSchema(schemas?.context);
+    this.declared = declared.fields ?? new Map<string, ValueType>();
+    this.input = typeOfSchema(schemas?.input);
+    this.events = new Map(
+      Object.entries(schemas?.events ?? {}).map(([type, schema]) => [type, typeOfSchema(schema)]),
+    );
+    this.listsContext = this.declared.size > 0 && declared.rest === undefined;
+    this.settle([...this.initial(), ...writes]);
+  }
+
+  get eventNames(): ReadonlySet<string> {
+    return new Set(this.events.keys());
+  }
+
+  rootNames(): Iterable<string> {
+    return this.roots.keys();
+  }
+
+  scope(event: EventSeen, find: (finding: TypeFinding) => void): TypeScope {
+    const { states } = this.machine;
+    return {
+      variable: (name) => {
+        switch (name) {
+          case "context":
+            return this.context;
+          case "event":
+            return this.eventType(event);
+          case "input":
+            return this.input;
+          default:
+            return Object.hasOwn(this.machine.chart.guards ?? {}, name) ? ofKind(kind.bool) : dyn;
+        }
+      },
+      isState: (name) => states.has(name),
+      stateNames: () => states.keys(),
+      find,
+    };
+  }
+
+  /** Of a written value: a text is CEL, other JSON is itself. */
+  typeOfValue(value: Value, scope: TypeScope): ValueType {
+    if (typeof value === "string") {
+      const ast = this.parse(value);
+      return ast === null ? dyn : inferType(ast, scope);
+    }
+    if (typeof value !== "object" || value === null) return typeOfJson(value);
+    if (Array.isArray(value)) {
+      return listOfType(
+        value.reduce<ValueType>((all, item) => join(all, this.typeOfValue(item, scope)), nothing),
+      );
+    }
+    if (typeof value.placeholder === "string") return nothing;
+    return mapOfType(
+      new Map(Object.entries(value).map(([key, item]) => [key, this.typeOfValue(item, scope)])),
+    );
+  }
+
+  /** What schemas.context says of a place; undefined: nothing; null: there is no such place. */
+  declaredAt([root, ...rest]: Location): ValueType | null | undefined {
+    let type = this.declared.get(root);
+    for (const part of rest) {
+      if (type === undefined) return undefined;
+      const next: ValueType | null =
+        typeof part === "number"
+          ? (type.item ?? dyn)
+          : (type.kinds & kind.map) === 0
+            ? dyn
+            : fieldOf(type, part);
+      if (next === null) return null;
+      type = next;
+    }
+    return type;
+  }
+
+  // ---- the context
+
+  /** First values. Those of an SCXML import may be replaced by whoever starts it (SCXML 6.4). */
+  private initial(): Write[] {
+    const { chart, settings } = this.machine;
+    const computed: Write[] = [];
+    for (const [root, value] of Object.entries(chart.context ?? {})) {
+      const path: Location = [root];
+      if (isJsonObject(value) && typeof value.cel === "string" && Object.keys(value).length === 1) {
+        computed.push({ path, value: { value: value.cel }, event: { by: "none" } });
+        // One that fails is null.
+        this.add(path, ofKind(kind.null));
+      } else this.add(path, settings.scxmlDomain ? dyn : firstType(value));
+    }
+    for (const root of this.machine.lateRoots) this.add([root], ofKind(kind.null));
+    return computed;
+  }
+
+  private settle(writes: readonly Write[]): void {
+    // A schema's word is final; where it differs from the first value, both may be met.
+    for (const [root, type] of this.declared) this.add([root], type);
+    const open = writes.filter(({ path }) => !this.declared.has(path[0]));
+    for (let round = 0; ; round++) {
+      this.context = mapOfType(this.roots);
+      this.seen.clear();
+      let changed = false;
+      for (const { path, value, event } of open) {
+        const type = round < roundsMax ? stored(this.typeOfWritten(value, event)) : dyn;
+        if (this.add(path, type)) changed = true;
+      }
+      if (!changed) break;
+    }
+    this.context = mapOfType(this.roots);
+  }
+
+  private typeOfWritten(written: Written, event: EventSeen): ValueType {
+    if ("kind" in written) return ofKind(kind[written.kind]);
+    const scope = this.scope(event, () => undefined);
+    if ("value" in written) return this.typeOfValue(written.value, scope);
+    const list = this.typeOfValue(written.itemOf, scope);
+    return (list.kinds & kind.list) === 0 ? dyn : (list.item ?? dyn);
+  }
+
+  private add([root, ...path]: Location, type: ValueType): boolean {
+    const wrapped = path.reduceRight<ValueType>(
+      (inner, part) => (typeof part === "number" ? listOfType(inner) : mapOfType(new Map([[part, inner]]))),
+      type,
+    );
+    const before = this.roots.get(root);
+    const after = before === undefined ? wrapped : join(before, wrapped);
+    if (after === before) return false;
+    this.roots.set(root, after);
+    return true;
+  }
+
+  // ---- events
+
+  private eventType(event: EventSeen): ValueType {
+    switch (event.by) {
+      case "any":
+      case "none":
+        return dyn;
+      case "after":
+        return viewOf(ofKind(kind.null), false);
+      case "answer":
+        return this.answerType(event.src, event.failed);
+      case "compensate":
+        return dyn;
+      case "on":
+        break;
+    }
+    const { descriptor } = event;
+    let type = this.seen.get(descriptor);
+    if (type === undefined) this.seen.set(descriptor, (type = this.matchedBy(descriptor)));
+    return type;
+  }
+
+  private matchedBy(descriptor: string): ValueType {
+    const own = this.events.get(descriptor);
+    if (own !== undefined) return viewOf(own, isPlatform(descriptor));
+    if (descriptor === "*" || !descriptor.endsWith(".*")) return dyn;
+    const prefix = descriptor.slice(0, -2);
+    if (isPlatform(prefix)) return dyn;
+    const listed = [...this.events].filter(([type]) => type === prefix || type.startsWith(`${prefix}.`));
+    return listed.length === 0
+      ? dyn
+      : listed.map(([, data]) => viewOf(data, false)).reduce((all, one) => join(all, one));
+  }
+
+  private answerType(src: string, failed: boolean): ValueType {
+    const { tasks } = this.machine.chart;
+    const task = Object.hasOwn(tasks ?? {}, src) ? (tasks?.[src] as TaskDefaults | undefined) : undefined;
+    if (failed || task?.schemas?.output === undefined) return dyn;
+    return viewOf(typeOfSchema(task.schemas.output), true);
+  }
+}
+
+const isPlatform = (type: string): boolean => /^(?:done|error)(?:\.|$)/.test(type);
+
+/** The event as expressions see it: `type`, `data`, `at`, `id`, and the fields of its data. */
+function viewOf(data: ValueType, hasOutput: boolean): ValueType {
+  const own = new Map<string, ValueType>([
+    ["type", ofKind(kind.string)],
+    ["data", data],
+    ["at", ofKind(kind.int)],
+    ["id", ofKind(kind.string)],
+    ...(hasOutput ? ([["output", data]] as const) : []),
+  ]);
+  if ((data.kinds & kind.map) === 0) return mapOfType(own);
+  if (data.fields === undefined) return mapOfType(own, dyn);
+  return mapOfType(new Map([...data.fields, ...own]), data.rest);
+}
+
+/** A first value that is not whole is a number that may become so. */
+function firstType(value: Json): ValueType {
+  const type = typeOfJson(value);
+  return type.kinds === kind.double ? ofKind(kind.int | kind.double) : type;
+}
+
+/** As it is kept: times are texts, unsigned ints are ints; which texts it may be is not followed further. */
+function stored(type: ValueType): ValueType {
+  const { kinds } = type;
+  const turned =
+    (kinds & ~(kind.timestamp | kind.uint)) |
+    ((kinds & kind.timestamp) === 0 ? 0 : kind.string) |
+    ((kinds & kind.uint) === 0 ? 0 : kind.int);
+  if (turned === kinds && type.values === undefined) return type;
+  const { values: _values, ...rest } = type;
+  return turned === kinds && Object.keys(rest).length === 1 ? ofKind(turned) : { ...rest, kinds: turned };
+}
