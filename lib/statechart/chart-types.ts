@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
 import type { CelNode } from "./cel/prepare";
-import { inferType, type TypeFinding, type TypeScope } from "./cel/infer-type";
+import { inferType, type TypeFinding } from "./cel/infer-type";
 import {
   dyn,
   fieldOf,
@@ -30,8 +30,23 @@ export interface Write {
   value: Written;
   event: EventSeen;
 }
-/** The syntax tree of a text; null when it has none. */
-export type Parse = (text: string) => CelNode | null;
+/** What the types ask of the expressions' language. */
+export interface Language {
+  /** The syntax tree of a text; null when it has none. */
+  parse(text: string): CelNode | null;
+  isVariable(name: string): boolean;
+}
+
+export interface Judged {
+  type: ValueType;
+  findings: readonly TypeFinding[];
+  /** The library's own check has to look at it. */
+  isDoubtful: boolean;
+}
+const none: readonly never[] = [];
+const unreadable: Judged = { type: dyn, findings: none, isDoubtful: true };
+// A chart's expressions number some thousands; a generated one must not fill the memory.
+const judgedMax = 20_000;
 
 // Types climb a short ladder; those still climbing after this many rounds are taken for unknown.
 const roundsMax = 6;
@@ -46,11 +61,13 @@ export class ChartTypes {
   private readonly input: ValueType;
   private readonly events: ReadonlyMap<string, ValueType>;
   private readonly seen = new Map<string, ValueType>();
+  /** By text and event; of the context as it is known so far. */
+  private readonly judged = new Map<string, Judged>();
 
   constructor(
     private readonly machine: Machine,
     writes: readonly Write[],
-    private readonly parse: Parse,
+    private readonly language: Language,
   ) {
     const { schemas } = machine.chart;
     const declared = typeOfSchema(schemas?.context);
@@ -71,42 +88,60 @@ export class ChartTypes {
     return this.roots.keys();
   }
 
-  scope(event: EventSeen, find: (finding: TypeFinding) => void): TypeScope {
+  /** What a text may give, and what in it cannot work. */
+  judge(text: string, event: EventSeen): Judged {
+    const key =
+      event.by === "on" && text.includes("event") ? `${event.descriptor}\n${text}` : `${event.by}\n${text}`;
+    let judged = this.judged.get(key);
+    if (judged === undefined) {
+      if (this.judged.size >= judgedMax) this.judged.clear();
+      this.judged.set(key, (judged = this.judgeAnew(text, event)));
+    }
+    return judged;
+  }
+
+  private judgeAnew(text: string, event: EventSeen): Judged {
+    const ast = this.language.parse(text);
+    if (ast === null) return unreadable;
+    let findings: TypeFinding[] | null = null;
+    let isDoubtful = false;
     const { states } = this.machine;
-    return {
-      variable: (name) => {
-        switch (name) {
-          case "context":
-            return this.context;
-          case "event":
-            return this.eventType(event);
-          case "input":
-            return this.input;
-          default:
-            return Object.hasOwn(this.machine.chart.guards ?? {}, name) ? ofKind(kind.bool) : dyn;
-        }
-      },
+    const type = inferType(ast, {
+      variable: (name) => this.variable(name, event),
       isState: (name) => states.has(name),
       stateNames: () => states.keys(),
-      find,
-    };
+      find: (finding) => (findings ??= []).push(finding),
+      doubt: () => (isDoubtful = true),
+    });
+    return { type, findings: findings ?? none, isDoubtful };
+  }
+
+  /** Null: there is no such variable. */
+  private variable(name: string, event: EventSeen): ValueType | null {
+    switch (name) {
+      case "context":
+        return this.context;
+      case "event":
+        return this.eventType(event);
+      case "input":
+        return this.input;
+      default:
+        if (!this.language.isVariable(name)) return null;
+        return Object.hasOwn(this.machine.chart.guards ?? {}, name) ? ofKind(kind.bool) : dyn;
+    }
   }
 
   /** Of a written value: a text is CEL, other JSON is itself. */
-  typeOfValue(value: Value, scope: TypeScope): ValueType {
-    if (typeof value === "string") {
-      const ast = this.parse(value);
-      return ast === null ? dyn : inferType(ast, scope);
-    }
+  typeOfValue(value: Value, event: EventSeen): ValueType {
+    if (typeof value === "string") return this.judge(value, event).type;
     if (typeof value !== "object" || value === null) return typeOfJson(value);
     if (Array.isArray(value)) {
-      return listOfType(
-        value.reduce<ValueType>((all, item) => join(all, this.typeOfValue(item, scope)), nothing),
-      );
+      const items = value.map((item) => this.typeOfValue(item, event));
+      return listOfType(items.reduce((all, item) => join(all, item), nothing));
     }
     if (typeof value.placeholder === "string") return nothing;
     return mapOfType(
-      new Map(Object.entries(value).map(([key, item]) => [key, this.typeOfValue(item, scope)])),
+      new Map(Object.entries(value).map(([key, item]) => [key, this.typeOfValue(item, event)])),
     );
   }
 
@@ -151,7 +186,7 @@ export class ChartTypes {
     const open = writes.filter(({ path }) => !this.declared.has(path[0]));
     for (let round = 0; ; round++) {
       this.context = mapOfType(this.roots);
-      this.seen.clear();
+      this.judged.clear();
       let changed = false;
       for (const { path, value, event } of open) {
         const type = round < roundsMax ? stored(this.typeOfWritten(value, event)) : dyn;
@@ -164,9 +199,8 @@ export class ChartTypes {
 
   private typeOfWritten(written: Written, event: EventSeen): ValueType {
     if ("kind" in written) return ofKind(kind[written.kind]);
-    const scope = this.scope(event, () => undefined);
-    if ("value" in written) return this.typeOfValue(written.value, scope);
-    const list = this.typeOfValue(written.itemOf, scope);
+    if ("value" in written) return this.typeOfValue(written.value, event);
+    const list = this.typeOfValue(written.itemOf, event);
     return (list.kinds & kind.list) === 0 ? dyn : (list.item ?? dyn);
   }
 

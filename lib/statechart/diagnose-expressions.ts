@@ -4,11 +4,11 @@
  */
 import type { Environment } from "@marcbachmann/cel-js";
 import { isJsonObject, type Json, type JsonObject } from "@/lib/base/json";
-import { checkExpression, type CheckedExpression } from "./cel/check-expression";
+import { checkExpression, parseExpression, type CheckedExpression } from "./cel/check-expression";
 import { environmentWith, reservedNames } from "./cel/environment";
-import { inferType, type TypeFinding } from "./cel/infer-type";
+import type { TypeFinding } from "./cel/infer-type";
 import { functionNames } from "./cel/signatures";
-import { isDyn, kind, numeric, typeOfJson, typeWords, type ValueType } from "./cel/value-type";
+import { dyn, isDyn, kind, numeric, typeOfJson, typeWords, type ValueType } from "./cel/value-type";
 import { ChartTypes, type Write } from "./chart-types";
 import { parseDelay } from "./delay";
 import type { Diagnostic, Severity } from "./diagnostic";
@@ -26,37 +26,22 @@ export function diagnoseExpressions(machine: Machine): Diagnostic[] {
   return judge.found;
 }
 
-interface Told {
-  part: Part;
-  at: Place;
-  event: EventSeen;
-}
-
 class Judge {
   readonly found: Diagnostic[] = [];
   private readonly environment: Environment;
-  private readonly checked = new Map<string, CheckedExpression>();
-  private types: ChartTypes;
+  private readonly types: ChartTypes;
 
   constructor(private readonly machine: Machine) {
-    this.environment = environmentWith(Object.keys(machine.chart.guards ?? {}));
-    this.types = new ChartTypes(machine, [], () => null);
+    const environment = environmentWith(Object.keys(machine.chart.guards ?? {}));
+    this.environment = environment;
+    this.types = new ChartTypes(machine, writesOf(machine), {
+      parse: (text) => parseExpression(text, environment),
+      isVariable: (name) => environment.hasVariable(name),
+    });
   }
 
   document(): void {
-    const told: Told[] = [];
-    const writes: Write[] = [];
-    walkDocument(this.machine, (part, at, event) => {
-      told.push({ part, at, event });
-      if (part.kind !== "write") return;
-      const path = parseLocation(part.location);
-      if (path !== null) writes.push({ path, value: part.value, event });
-    });
-    this.types = new ChartTypes(this.machine, writes, (text) => {
-      const checked = this.check(text);
-      return checked.ok ? checked.ast : null;
-    });
-    for (const { part, at, event } of told) this.part(part, at, event);
+    walkDocument(this.machine, (part, at, event) => this.part(part, at, event));
     this.firstValues();
     for (const name of Object.keys(this.machine.chart.guards ?? {})) {
       if (reservedNames.has(name)) {
@@ -64,12 +49,6 @@ class Judge {
         this.tell("error", "reserved-name", { state: "", field: `guards/${name}` }, message);
       }
     }
-  }
-
-  private check(text: string): CheckedExpression {
-    let checked = this.checked.get(text);
-    if (checked === undefined) this.checked.set(text, (checked = checkExpression(text, this.environment)));
-    return checked;
   }
 
   private tell(severity: Severity, code: string, at: Place, message: string, fix?: Diagnostic["fix"]): void {
@@ -278,7 +257,7 @@ class Judge {
     const path = parseLocation(part.location);
     const expected = path === null ? undefined : types.declaredAt(path);
     if (expected === undefined || expected === null || isDyn(expected) || !("value" in part.value)) return;
-    const type = types.typeOfValue(part.value.value, types.scope(event, ignore));
+    const type = types.typeOfValue(part.value.value, event);
     const problem = unfit(type, expected);
     if (problem !== null)
       this.tell(
@@ -310,16 +289,13 @@ class Judge {
   // ---- expressions
 
   private cel(text: string, expects: Expected | "delay", at: Place, event: EventSeen): void {
-    const checked = this.check(text);
-    if (!checked.ok) return this.refused(text, expects, checked, at);
-    const findings: TypeFinding[] = [];
-    const type = inferType(
-      checked.ast,
-      this.types.scope(event, (finding) => findings.push(finding)),
-    );
-    const neverTrue =
-      expects === "bool" && type.kinds === kind.bool && type.values?.length === 1 && type.values[0] === false;
-    for (const finding of findings) this.typed(finding, text, neverTrue, at);
+    const { type, findings, isDoubtful } = this.types.judge(text, event);
+    if (isDoubtful || findings.length > 0) {
+      const checked = checkExpression(text, this.environment);
+      if (!checked.ok) return this.refused(text, expects, checked, at);
+    }
+    const isFalse = type.kinds === kind.bool && type.values?.length === 1 && type.values[0] === false;
+    for (const finding of findings) this.typed(finding, text, expects === "bool" && isFalse, at);
     if (findings.length > 0) return;
     const wanted = wantedKinds[expects];
     if (type.kinds === 0 || (type.kinds & wanted) !== 0) return;
@@ -430,7 +406,16 @@ class Judge {
   }
 }
 
-const ignore = (): void => undefined;
+function writesOf(machine: Machine): Write[] {
+  const writes: Write[] = [];
+  walkDocument(machine, (part, _at, event) => {
+    if (part.kind !== "write") return;
+    const path = parseLocation(part.location);
+    if (path !== null) writes.push({ path, value: part.value, event });
+  });
+  return writes;
+}
+
 const knows = (record: object | undefined, name: string): boolean =>
   record !== undefined && Object.hasOwn(record, name);
 const meant = (near: string | null): string => (near === null ? "" : `: did you mean \`${near}\`?`);
@@ -453,7 +438,7 @@ const wantedKinds: Record<Expected | "delay", number> = {
   key: kind.string | kind.int | kind.null,
   list: kind.list,
   delay: numeric | kind.duration | kind.string,
-  any: 4095,
+  any: dyn.kinds,
 };
 const wantedWords: Record<Expected | "delay", string> = {
   bool: "a bool",

@@ -8,6 +8,7 @@ test.each([
   ["rows[2].qty", ["rows", 2, "qty"]],
   ['a["odd key"].b', ["a", "odd key", "b"]],
   ["a['x'][0]", ["a", "x", 0]],
+  ["a['say \"x\"']", ["a", 'say "x"']],
   ["größe.x_1", ["größe", "x_1"]],
 ])("%s is a location, and formats back", (text, path) => {
   const parsed = parseLocation(text);

@@ -106,8 +106,7 @@ class Walker {
     for (const [name, guard] of Object.entries(guards ?? {})) this.guard(guard, join("guards", name));
     for (const [name, list] of Object.entries(actions ?? {})) this.actions(list, join("actions", name));
     for (const [name, delay] of Object.entries(delays ?? {})) this.delay(delay, join("delays", name));
-    for (const [name, task] of Object.entries(tasks ?? {}))
-      this.invokeOptions(task, join("tasks", name));
+    for (const [name, task] of Object.entries(tasks ?? {})) this.invokeOptions(task, join("tasks", name));
     (settings?.index ?? []).forEach((location, index) => this.location(location, `settings/index/${index}`));
   }
 

@@ -5,19 +5,27 @@ import type { Environment } from "@marcbachmann/cel-js";
 import { prepare, type CelNode } from "./prepare";
 
 export type CheckedExpression =
-  | { ok: true; type: string; ast: CelNode }
+  | { ok: true }
   /** `at`: character, from 1. */
   | { ok: false; syntax: boolean; code: string; message: string; at: number | null };
 
 export function checkExpression(text: string, environment: Environment): CheckedExpression {
   try {
     const parsed = environment.parse(text);
-    const ast = parsed.ast as unknown as CelNode;
-    prepare(ast, null);
+    prepare(parsed.ast as unknown as CelNode, null);
     const result = parsed.check();
-    return result.valid ? { ok: true, type: result.type ?? "dyn", ast } : refused(text, result.error, false);
+    return result.valid ? { ok: true } : refused(text, result.error, false);
   } catch (error) {
     return refused(text, error, true);
+  }
+}
+
+/** The syntax tree; null when the text has none. */
+export function parseExpression(text: string, environment: Environment): CelNode | null {
+  try {
+    return environment.parse(text).ast as unknown as CelNode;
+  } catch {
+    return null;
   }
 }
 

@@ -3,7 +3,7 @@
  * there, a text compared with a number, a method of another kind of value.
  *
  * Holds: it speaks up only when every value that the types allow fails; an unknown type is never a finding. What the
- *        library's own check refuses (names and overloads it does not have) is check-expression.ts's.
+ *        library's own check refuses (names and overloads it does not have) raises at least a doubt.
  */
 import type { CelNode } from "./prepare";
 import { isUint } from "./library-types";
@@ -32,12 +32,14 @@ export interface TypeFinding {
 }
 
 export interface TypeScope {
-  /** By variable; one that is not here may be anything. */
-  variable(name: string): ValueType;
+  /** Null: there is no such variable. */
+  variable(name: string): ValueType | null;
   /** Whether a state has this name: In('name'). */
   isState(name: string): boolean;
   stateNames(): Iterable<string>;
   find(finding: TypeFinding): void;
+  /** Something here is not as the environment knows it: whether it is wrong is the library's check to say. */
+  doubt(): void;
 }
 
 const bool = ofKind(kind.bool);
@@ -75,7 +77,7 @@ class Inference {
         return type.values?.length === 1 ? truth(type.values[0] !== true) : bool;
       }
       case "-_":
-        return this.negated(this.type(node.args as CelNode));
+        return this.negated(this.mustBe(node.args as CelNode, numeric | kind.duration, "`-`"));
       case "&&":
       case "||":
         return this.logic(node.op, node.args as [CelNode, CelNode]);
@@ -102,6 +104,7 @@ class Inference {
       case "rcall":
         return this.method(node);
       default:
+        this.scope.doubt();
         return dyn;
     }
   }
@@ -115,7 +118,9 @@ class Inference {
       const one = this.bound[index];
       if (one?.[0] === name) return one[1];
     }
-    return this.scope.variable(name);
+    const known = this.scope.variable(name);
+    if (known === null) this.scope.doubt();
+    return known ?? dyn;
   }
 
   private within(name: string, type: ValueType, inside: () => ValueType): ValueType {
@@ -321,12 +326,14 @@ class Inference {
     const [name, args] = node.args as [string, CelNode[]];
     if (name === "has") {
       const [asked] = args;
-      if (asked?.op === ".") this.field(asked, true);
+      if (asked?.op === "." && args.length === 1) this.field(asked, true);
+      else this.scope.doubt();
       return bool;
     }
     const types = this.all(args);
     if (name === "In") {
       const [state] = args;
+      if (args.length !== 1 || ((types[0]?.kinds ?? 0) & kind.string) === 0) this.scope.doubt();
       if (state?.op === "value" && typeof state.args === "string" && !this.scope.isState(state.args)) {
         this.scope.find({
           code: "unknown-state",
@@ -349,10 +356,13 @@ class Inference {
     const [name, receiver, args] = node.args as [string, CelNode, CelNode[]];
     if (receiver.op === "id" && receiver.args === "cel" && name === "bind") {
       const [variable, value, body] = args;
-      if (variable === undefined || value === undefined || body === undefined) return dyn;
+      if (variable === undefined || value === undefined || body === undefined) {
+        this.scope.doubt();
+        return dyn;
+      }
       return this.within(variable.args as string, this.type(value), () => this.type(body));
     }
-    if (receiver.op === "id" && receiver.args === "math") {
+    if (receiver.op === "id" && receiver.args === "math" && functionsNamed(name).some(isOf(args.length))) {
       this.all(args);
       return number;
     }
@@ -369,7 +379,10 @@ class Inference {
     const items = (type.kinds & kind.list) === 0 ? nothing : (type.item ?? dyn);
     const item = join(items, (type.kinds & kind.map) === 0 ? nothing : string);
     const [variable, first, second] = args;
-    if (variable === undefined || first === undefined) return dyn;
+    if (variable === undefined || first === undefined || args.length > (name === "map" ? 3 : 2)) {
+      this.scope.doubt();
+      return dyn;
+    }
     return this.within(variable.args as string, item.kinds === 0 ? dyn : item, () => {
       if (name === "map") {
         if (second === undefined) return listOfType(this.type(first));
@@ -392,7 +405,10 @@ class Inference {
     const sameShape = functionsNamed(name).filter(
       (one) => (one.receiver === null) === (receiver === null) && one.params.length === args.length,
     );
-    if (sameShape.length === 0) return dyn;
+    if (sameShape.length === 0) {
+      this.scope.doubt();
+      return dyn;
+    }
     const fits = (one: Signature): boolean =>
       meets(receiver, one.receiver) && args.every((arg, index) => meets(arg, one.params[index] ?? null));
     const fitting = sameShape.filter(fits);
@@ -404,6 +420,11 @@ class Inference {
     return dyn;
   }
 }
+
+const isOf =
+  (count: number) =>
+  ({ receiver, params }: Signature): boolean =>
+    receiver !== null && params.length === count;
 
 const comprehensions = new Set(["all", "exists", "exists_one", "map", "filter"]);
 

@@ -54,6 +54,7 @@ function typeNamed(name: string): ValueType {
   if (name === "list<string>") return listOfType(ofKind(kind.string));
   if (name.startsWith("list")) return ofKind(kind.list);
   if (name.startsWith("map")) return ofKind(kind.map);
+  if (/^optional|Namespace$/.test(name)) return ofKind(kind.other);
   const bits = kindByName[name];
   return bits === undefined ? dyn : ofKind(bits);
 }

@@ -17,8 +17,10 @@ export const kind = {
   bytes: 512,
   uint: 1024,
   type: 2048,
+  /** Namespaces and what else no chart holds. */
+  other: 4096,
 } as const;
-const anyKind = 4095;
+const anyKind = 8191;
 export const numeric = kind.int | kind.double | kind.uint;
 
 export interface ValueType {
