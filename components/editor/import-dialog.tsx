@@ -31,7 +31,7 @@ export interface ImportDialogProps {
   into?: string;
 }
 
-const formatNames = { lockstep: "Lockstep", xstate: "XState", scxml: "SCXML" } as const;
+const formatNames = { lockstep: "Lockstep", xstate: "XState", scxml: "SCXML", mermaid: "Mermaid" } as const;
 
 export function ImportDialog(props: ImportDialogProps) {
   // Mounted anew each time, so that it opens empty.
@@ -106,7 +106,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
       open={open}
       onOpenChange={onOpenChange}
       title={into === undefined ? "Import a chart" : `Import into ${into}`}
-      description="Lockstep JSON, XState v5 or Stately JSON, SCXML 1.0"
+      description="Lockstep JSON, XState v5 or Stately JSON, SCXML 1.0, Mermaid stateDiagram"
       width={620}
       testId="import-dialog"
       footer={
@@ -155,7 +155,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
             ref={picker}
             type="file"
             hidden
-            accept=".json,.scxml,.xml,.txt"
+            accept=".json,.scxml,.xml,.mmd,.mermaid,.txt"
             data-testid="import-file"
             onChange={(event) => {
               const [file] = event.target.files ?? [];

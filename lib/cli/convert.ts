@@ -16,16 +16,17 @@ const formats: readonly (readonly [extension: string, format: ExportFormat])[] =
   [".xstate.json", "xstate"],
   [".json", "lockstep"],
   [".scxml", "scxml"],
+  [".mmd", "mermaid"],
+  [".mermaid", "mermaid"],
 ];
 const laterFormats: readonly (readonly [extension: string, name: string])[] = [
   [".ts", "an XState module"],
   [".js", "an XState module"],
-  [".mmd", "Mermaid"],
   [".svg", "SVG"],
   [".png", "PNG"],
 ];
 
-const known = ".json for a lockstep chart, .xstate.json for XState, .scxml for SCXML";
+const known = ".json for a lockstep chart, .xstate.json for XState, .scxml for SCXML, .mmd for Mermaid";
 
 export function convert(args: string[]): ExitCode {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });

@@ -11,7 +11,11 @@ import { childCharts } from "@/lib/play/child-charts";
 import type { FindChart } from "@/lib/play/world";
 
 export function readChartFile(path: string): ImportResult {
-  const format = /\.(?:scxml|xml)$/i.test(path) ? "scxml" : "lockstep";
+  const format = /\.(?:scxml|xml)$/i.test(path)
+    ? "scxml"
+    : /\.(?:mmd|mermaid)$/i.test(path)
+      ? "mermaid"
+      : "lockstep";
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);

@@ -19,7 +19,7 @@ export const usage = `lockstep: durable statecharts, from the command line
 
   lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
       --json                           one JSON line per file
-  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .scxml
+  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .scxml, .mmd
   lockstep render IN OUT.svg           the chart as a drawing
   lockstep run FILE                    run a chart in memory on a virtual clock
       --events FILE|-                  JSON lines: {"type":"pay","data":{…}} or {"advance":"30s"}
@@ -31,6 +31,6 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep test FILE…                  play the tests in NAME.test.json beside the chart NAME; FILE is either
       --json                           one JSON line per test
 
-Reads lockstep JSON, XState and Stately JSON, and SCXML. Exit codes: 0 done, 1 the chart cannot be loaded or has errors,
-2 wrong use or a bad input line.
+Reads lockstep JSON, XState and Stately JSON, SCXML, and Mermaid stateDiagrams. Exit codes: 0 done, 1 the chart cannot be
+loaded or has errors, 2 wrong use or a bad input line.
 `;

@@ -6,10 +6,11 @@
 import type { Chart } from "@/lib/statechart/document";
 import type { Loss } from "./import-result";
 import { writeLockstep } from "./lockstep/write-lockstep";
+import { writeMermaid } from "./mermaid/write-mermaid";
 import { writeScxml } from "./scxml/write-scxml";
 import { writeXState } from "./xstate/write-xstate";
 
-export type ExportFormat = "lockstep" | "scxml" | "xstate";
+export type ExportFormat = "lockstep" | "mermaid" | "scxml" | "xstate";
 
 export interface ExportResult {
   text: string;
@@ -21,6 +22,8 @@ export function exportChart(chart: Chart, format: ExportFormat): ExportResult {
   switch (format) {
     case "lockstep":
       return { text: writeLockstep(chart), losses: [] };
+    case "mermaid":
+      return writeMermaid(chart);
     case "scxml":
       return writeScxml(chart);
     case "xstate":

@@ -58,6 +58,27 @@ const seeds = [
       b: { type: "final" },
     },
   }),
+  `---
+title: seed
+---
+stateDiagram-v2
+  [*] --> a
+  state "A title" as a
+  a : entry / beep, log context.n
+  a --> p : go [context.n > 1] / assign n = context.n + 1
+  state p {
+    [*] --> q
+    q --> r : after 5s
+    --
+    state c <<choice>>
+    c --> d : [ok]
+    c --> e
+  }
+  p --> [*] : done
+  note right of a
+    words
+  end note
+`,
 ];
 
 const pieces = fc.constantFrom(
@@ -94,6 +115,12 @@ const pieces = fc.constantFrom(
     "]]>",
     "<!--",
     "<![CDATA[",
+    " --> ",
+    "--",
+    "[*]",
+    "\nstate x {\n",
+    "<<fork>>",
+    "#58;",
   ],
 );
 type Mutation = { at: number; cut: number; insert: string; copyFrom: number; copyLength: number };

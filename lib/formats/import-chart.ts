@@ -8,6 +8,7 @@
 import { isJsonObject } from "@/lib/base/json";
 import { importBounds, refuse, type FormatName, type ImportResult } from "./import-result";
 import { parseJson } from "./parse-json";
+import { readMermaid } from "./mermaid/read-mermaid";
 import { readLockstep, unknownVersion } from "./lockstep/read-lockstep";
 import { readScxml } from "./scxml/read-scxml";
 import { statePositions } from "./state-positions";
@@ -35,10 +36,12 @@ export function importChart(text: string, hint: ImportHint = {}): ImportResult {
       "unknown-format",
       content.trim() === ""
         ? "The text is empty."
-        : "This is neither JSON (a chart of ours, XState, Stately) nor XML (SCXML).",
+        : "This is neither JSON (a chart of ours, XState, Stately) nor XML (SCXML) nor a Mermaid stateDiagram.",
       { line: 1, column: 1 },
     );
-  return format === "scxml" ? readScxml(content, hint.load) : importJson(content, format);
+  if (format === "scxml") return readScxml(content, hint.load);
+  if (format === "mermaid") return readMermaid(content);
+  return importJson(content, format);
 }
 
 function importJson(text: string, format: FormatName): ImportResult {
@@ -54,13 +57,17 @@ function importJson(text: string, format: FormatName): ImportResult {
   return { ...readXState(value), positions };
 }
 
-/** By the first character; a text that starts with neither goes by its file's name. */
+/** By how it starts; a text that starts like none of them goes by its file's name. */
 function detectFormat(text: string, fileName = ""): FormatName | null {
   const first = /^\uFEFF?\s*(\S)/.exec(text.slice(0, 10_000))?.[1];
   if (first === "<") return "scxml";
   if (first === "{" || first === "[")
     return /"lockstep"\s*:/.test(text.slice(0, 100_000)) ? "lockstep" : "xstate";
+  if (/\.(?:mmd|mermaid)$/i.test(fileName) || startsDiagram.test(text.slice(0, 10_000))) return "mermaid";
   if (/\.(?:scxml|xml)$/i.test(fileName)) return "scxml";
   if (/\.json$/i.test(fileName)) return "lockstep";
   return null;
 }
+
+/** The diagram's first line, after front matter, comments and directives. */
+const startsDiagram = /^\uFEFF?\s*(?:---[^]*?\n---\s)?(?:\s|%%[^\n]*\n)*stateDiagram/;

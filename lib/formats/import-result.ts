@@ -7,7 +7,7 @@ import type { Chart } from "@/lib/statechart/document";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import type { TextPosition } from "./text-position";
 
-export type FormatName = "lockstep" | "xstate" | "scxml";
+export type FormatName = "lockstep" | "xstate" | "scxml" | "mermaid";
 
 /** Something the text says that the chart does not, named before anyone relies on the import. */
 export interface Loss {

@@ -11,11 +11,11 @@ import type {
   Actions,
   Chart,
   Invoke,
-  OneOrMany,
   StateNode,
   Transition,
   TransitionObject,
 } from "@/lib/statechart/document";
+import { keyedTransitions, oneOrManyTransitions, type KeyedTransition } from "../keyed-transitions";
 import { isArrayIndex } from "../parse-json";
 import { readData } from "./datamodel";
 import { readBlock, readBlocks } from "./executable";
@@ -127,11 +127,8 @@ function readArrow(reading: Reading, element: XmlElement, node: StateNode): void
   node[field] = actions.length === 0 ? target : { target, actions };
 }
 
-interface Found {
+interface Found extends KeyedTransition {
   kind: string;
-  key: string;
-  isList: boolean;
-  transition: Transition;
 }
 
 function readOwnTransitions(reading: Reading, element: XmlElement, node: StateNode): void {
@@ -149,13 +146,13 @@ function readOwnTransitions(reading: Reading, element: XmlElement, node: StateNo
       };
     });
   const of = (kind: string): Found[] => found.filter((one) => one.kind === kind);
-  const on = keyed(of("event"));
+  const on = keyedTransitions(of("event"));
   if (on !== undefined) node.on = on;
-  const after = keyed(of("after"));
+  const after = keyedTransitions(of("after"));
   if (after !== undefined) node.after = after;
-  const always = oneOrMany(of("always"));
+  const always = oneOrManyTransitions(of("always"));
   if (always !== undefined) node.always = always;
-  const onDone = oneOrMany(of("onDone").filter(({ key }) => !/^\d+$/.test(key)));
+  const onDone = oneOrManyTransitions(of("onDone").filter(({ key }) => !/^\d+$/.test(key)));
   if (onDone !== undefined) node.onDone = onDone;
   const elements = childrenNamed(reading, element, "invoke");
   if (elements.length === 0) return;
@@ -166,7 +163,7 @@ function readOwnTransitions(reading: Reading, element: XmlElement, node: StateNo
     const actions = finalize === undefined ? undefined : ownBlock(reading, finalize);
     if (actions !== undefined) invoke.finalize = actions;
     for (const field of ["onDone", "onError", "onEvent"] as const) {
-      const list = oneOrMany(of(field).filter(({ key }) => key === String(index)));
+      const list = oneOrManyTransitions(of(field).filter(({ key }) => key === String(index)));
       if (list !== undefined) invoke[field] = list;
     }
     return invoke;
@@ -202,32 +199,6 @@ function ownBlock(reading: Reading, block: XmlElement): Actions | undefined {
   const [first] = actions;
   if (shape === "one" && actions.length === 1 && first !== undefined) return first satisfies Action;
   return actions.length > 0 || shape === "none" ? actions : undefined;
-}
-
-/** By key, with `order` where the maps of JavaScript would lose the text's. */
-function keyed(found: Found[]): Record<string, OneOrMany<Transition>> | undefined {
-  if (found.length === 0) return undefined;
-  const keys = [...new Set(found.map(({ key }) => key))];
-  const parsed = Object.keys(Object.fromEntries(keys.map((key) => [key, true])));
-  const asParsed = parsed.flatMap((key) => found.filter((one) => one.key === key));
-  const orderLost = asParsed.some((one, index) => one !== found[index]);
-  const placed = found.map((one, order): Found => {
-    if (!orderLost) return one;
-    const { transition } = one;
-    return {
-      ...one,
-      transition: typeof transition === "string" ? { target: transition, order } : { ...transition, order },
-    };
-  });
-  return Object.fromEntries(
-    keys.map((key) => [key, oneOrMany(placed.filter((one) => one.key === key)) ?? []]),
-  );
-}
-
-function oneOrMany(found: Found[]): OneOrMany<Transition> | undefined {
-  const [first] = found;
-  if (first === undefined) return undefined;
-  return found.length === 1 && !first.isList ? first.transition : found.map(({ transition }) => transition);
 }
 
 function ownObject(reading: Reading, element: XmlElement, name: string): JsonObject {
