@@ -27,8 +27,13 @@ export function canonicalJson(value: Json): string {
 
 /** Lower-case hex SHA-256 of the UTF-8 bytes of `text`. */
 export function sha256Hex(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
+  return native ? native.hash("sha256", text) : bytesToHex(sha256(utf8ToBytes(text)));
 }
+
+/** Node's own is ten times faster, and every step of a machine is hashed; a browser has none that answers at once. */
+const native = (
+  globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+).process?.getBuiltinModule?.("node:crypto") as { hash(algorithm: string, text: string): string } | undefined;
 
 /** SHA-256 hex of the canonical JSON of `value`. */
 export function hashJson(value: Json): string {

@@ -59,7 +59,7 @@ export async function deleteInstance(
     const queue = lock ? await tx.readWaiters(key) : [];
     await tx.writeSteps({
       ...noWrites(),
-      stepped: [
+      changed: [
         {
           ...row,
           incarnation: row.incarnation + 1,

@@ -42,7 +42,7 @@ import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
 import { startLoop, type Loop } from "./workers/loop";
 import { settleLocks } from "./workers/settle-locks";
-import { stepWaiting } from "./workers/step-waiting";
+import { stepWaiting, type Walk } from "./workers/step-waiting";
 
 const verbs = {
   listCharts,
@@ -103,6 +103,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
   setMaxListeners(0, closing.signal);
   const machines = new Machines(store);
   const loops: Loop[] = [];
+  const walk: Walk = { after: "" };
   const wake = () => loops[0]?.hint();
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
@@ -129,7 +130,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
       if (loops.length > 0 || closing.signal.aborted) return;
       feed.start();
       loops.push(
-        startLoop(() => stepWaiting(store, machines, afterBatch), report),
+        startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleLocks(store), report),
       );
     },

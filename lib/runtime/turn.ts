@@ -45,6 +45,7 @@ export class Turn {
   readonly outgoing: Outgoing[] = [];
   private readonly snapshotBefore: Snapshot | null;
   private readonly configurationBefore: string | null;
+  private readonly statusBefore: string;
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
   private stepped = 0;
@@ -65,6 +66,7 @@ export class Turn {
     this.row = row;
     this.snapshotBefore = snapshot;
     this.configurationBefore = snapshot ? row.configuration : null;
+    this.statusBefore = row.status;
     this.snapshot = snapshot ?? unstarted;
     for (const place of mailbox) this.waiting.push({ message: place, place });
   }
@@ -105,6 +107,8 @@ export class Turn {
       if (verdict?.kind === "applied") verdict.result.pending = left;
     }
     if (this.stepped > 0) this.writeRow();
+    // What waits here is work again when someone mends the instance.
+    if (!isEnded(this.row.status) && this.row.status !== "running") this.writes.parked.push(this.row.id);
   }
 
   /** One step's result as rows. Used for the start too, whose entry it makes. */
@@ -263,8 +267,9 @@ export class Turn {
   }
 
   private writeRow(): void {
-    if (this.snapshotBefore) this.writes.stepped.push(this.row);
-    else this.writes.created.push(this.row);
+    if (!this.snapshotBefore) this.writes.created.push(this.row);
+    else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
+    else this.writes.changed.push(this.row);
     if (this.row.configuration !== this.configurationBefore) {
       this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });
     }

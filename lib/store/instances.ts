@@ -165,6 +165,13 @@ export interface InstanceFilter {
   idPrefix?: string | undefined;
   businessKey?: string | undefined;
 }
+export interface Runnable {
+  id: string;
+  /** When it began to wait, less a minute for each priority. */
+  rank: number;
+  /** When it was last stepped, ms. */
+  servedAt: number;
+}
 /** The last row of the page before, newest first. */
 export interface InstanceCursor {
   createdAt: number;
@@ -196,8 +203,9 @@ export interface InstanceReads {
   findQueued(instanceId: string, messageId: string): Promise<QueuedMessage | null>;
   findDeadLetter(instanceId: string, messageId: string): Promise<DeadLetterRow | null>;
   /**
-   * Running instances that have a message waiting or a timer due at `now`, least recently served first; also ended ones
-   * to which a message came too late. Derived from committed rows alone, so no wake-up can be lost.
+   * Instances that have a message waiting or a timer due at `now`: those that wait longest (priority counted), and some
+   * of all others in the order of their ids from after `after` on, so that calls that hand on `next` come round to each.
+   * Derived from committed rows alone, so no wake-up can be lost; at most a few hundred, whatever waits.
    */
-  findRunnable(now: number, limit: number): Promise<string[]>;
+  findRunnable(now: number, after: string): Promise<{ found: Runnable[]; next: string }>;
 }

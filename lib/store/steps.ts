@@ -29,8 +29,10 @@ export interface StepWrites {
   /** New instances, and tombstones re-created. */
   created: InstanceRow[];
   labels: LabelRow[];
-  /** Existing instances after their steps. */
+  /** Existing instances after steps that changed what steps change: state and place in the log (steppedColumns). */
   stepped: InstanceRow[];
+  /** Existing instances of which anything else changed too: status, version, incarnation. */
+  changed: InstanceRow[];
   /** Active states of instances whose configuration changed (created ones too): replaces what is there. */
   configurations: { instanceId: string; states: string[] }[];
   log: LogRow[];
@@ -49,12 +51,30 @@ export interface StepWrites {
   ended: { instanceId: string; at: number; reason: string }[];
   /** Instances that were deleted: their mailbox and timers go. */
   emptied: string[];
+  /** Instances that take nothing now: what waits for them is no work until they are in `unparked`. */
+  parked: string[];
+  unparked: string[];
 }
+
+/** What an ordinary step changes of its instance. */
+export const steppedColumns = [
+  "seq",
+  "at",
+  "rank",
+  "configuration",
+  "snapshot",
+  "stateHash",
+  "snapshotSeq",
+  "logBytes",
+  "lastEvent",
+  "updatedAt",
+] as const satisfies readonly (keyof InstanceRow)[];
 
 export const noWrites = (): StepWrites => ({
   created: [],
   labels: [],
   stepped: [],
+  changed: [],
   configurations: [],
   log: [],
   snapshots: [],
@@ -67,6 +87,8 @@ export const noWrites = (): StepWrites => ({
   cancelled: [],
   ended: [],
   emptied: [],
+  parked: [],
+  unparked: [],
 });
 
 export interface StepTransaction {

@@ -4,7 +4,8 @@
 import type { Provider } from "./connection";
 import { empty, raw, sql, type Sql } from "./statement";
 
-export type ColumnType = "text" | "int" | "bigint" | "change";
+/** `change`: the writing transaction's number; `rank`: a message's place among all that wait. Both given by the database. */
+export type ColumnType = "text" | "int" | "bigint" | "change" | "rank";
 export type Columns = Record<string, ColumnType>;
 
 export interface Dialect {
@@ -46,7 +47,7 @@ const sqlite: Dialect = {
     const list = Object.keys(columns).map((name) => `value ->> '$.${name}' AS ${quoted(name)}`);
     return sql`(SELECT ${raw(list.join(", "))} FROM json_each(${JSON.stringify(rows)})) AS r`;
   },
-  cell: () => "?",
+  cell: (name) => `@${name}`,
   rowsTable: () => null,
   fromRows: (values) => `VALUES (${values.join(", ")})`,
   texts: (values) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,

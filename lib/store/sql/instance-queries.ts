@@ -13,6 +13,7 @@ import type {
   LogLine,
   LogRow,
   QueuedMessage,
+  Runnable,
   SnapshotRow,
 } from "../instances";
 import type { Reader } from "./connection";
@@ -115,14 +116,29 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
         sql`SELECT ${deadLetters.all} FROM ${deadLetters.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
       ),
 
-    async findRunnable(now, limit) {
-      const rows = await handle.query<{ id: string }>(
-        sql`SELECT "id" FROM ${instances.name} WHERE ("status" = 'running' AND "id" IN (SELECT "instance_id" FROM ${mailbox.name} UNION SELECT "instance_id" FROM "timers" WHERE "due_at" <= ${now})) OR ("status" IN ('completed', 'cancelled', 'terminated') AND "id" IN (SELECT "instance_id" FROM ${mailbox.name})) ORDER BY "rank", "id" LIMIT ${limit}`,
+    async findRunnable(now, after) {
+      // Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others.
+      const rows = await handle.query<Runnable & { last: string | null; steps: number }>(
+        sql`WITH RECURSIVE walk("id", "n") AS (
+          SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > ${after} ORDER BY "instance_id" LIMIT 1), 1
+          UNION ALL
+          SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > walk."id" ORDER BY "instance_id" LIMIT 1), "n" + 1 FROM walk WHERE walk."id" IS NOT NULL AND "n" < ${walkMax}
+        ), waiting("id", "rank") AS (
+          SELECT "instance_id", "rank" FROM (SELECT "instance_id", "rank" FROM "mailbox" WHERE "parked" = 0 ORDER BY "rank" LIMIT ${walkMax}) AS m
+          UNION ALL SELECT "id", NULL FROM walk WHERE "id" IS NOT NULL
+          UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ORDER BY "due_at" LIMIT ${walkMax}) AS t
+        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", (SELECT max("id") FROM walk) AS "last", (SELECT count("id") FROM walk) AS "steps" FROM waiting AS w JOIN "instances" AS i ON i."id" = w."id" GROUP BY i."id", i."at"`,
       );
-      return rows.map((row) => row.id);
+      const found = rows.map(({ id, rank, servedAt }) => ({ id, rank, servedAt }));
+      // A walk that was not cut off has come to the end: the next begins anew.
+      const cutOff = rows[0]?.steps === walkMax;
+      return { found, next: cutOff ? (rows[0]?.last ?? "") : "" };
     },
   };
 }
+
+/** Of each kind of candidate at most this many are looked at in one call. */
+const walkMax = 256;
 
 function filtersOf(filter: InstanceFilter): Sql[] {
   const conditions = [sql`"deleted_at" IS NULL`];

@@ -31,6 +31,17 @@ const serverTimeouts = {
   tcp_user_timeout: 15_000,
 };
 
+/**
+ * Our statements look rows up by their keys. The planner doesn't know how few they are: on a small table it scans, and a
+ * prepared statement keeps that plan while the table grows.
+ */
+const byKey = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  plan_cache_mode: "force_generic_plan",
+};
+
 export function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -39,7 +50,7 @@ export function openPool(url: string, connections: number): pg.Pool {
     keepAlive: true,
     application_name: "lockstep",
     pipeline: true,
-    options: Object.entries(serverTimeouts)
+    options: Object.entries({ ...serverTimeouts, ...byKey })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" "),
   });
@@ -112,17 +123,7 @@ function gatherer(client: pg.PoolClient): () => void {
   };
 }
 
-/**
- * The statements of a transaction look rows up by their keys. The planner doesn't know how few they are: on a small table it
- * scans, and keeps that plan while the table grows.
- */
-const byKey = [
-  "enable_seqscan = off",
-  "enable_hashjoin = off",
-  "enable_mergejoin = off",
-  "plan_cache_mode = force_generic_plan",
-];
-const begin = { text: ["BEGIN", ...byKey.map((setting) => `SET LOCAL ${setting}`)].join("; "), values: [] };
+const begin = { text: "BEGIN", values: [] };
 const commit = { text: "COMMIT", values: [] };
 const rollback = { text: "ROLLBACK", values: [] };
 

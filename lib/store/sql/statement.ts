@@ -1,7 +1,7 @@
 /**
  * What is sent to a database: a text with its values, or a text that is run for many rows at once.
  *
- * Holds: a Prepared's text is in the database's own dialect (`?` or `$1`), made once, so that the server and the driver keep
+ * Holds: a Prepared's text is in the database's own dialect, made once, so that the server and the driver keep
  *        it prepared; an Sql is composed at its call, for what depends on the call's arguments.
  */
 import { empty, join, raw, Sql, sqltag } from "@prisma/client/runtime/client";
@@ -17,8 +17,6 @@ export type Statement = Sql | Prepared;
 /** One statement for any number of rows. SQLite runs it row by row, PostgreSQL takes all rows as one JSON parameter. */
 export interface RowStatement {
   readonly text: string;
-  /** The rows' fields in the order of the parameters. */
-  readonly names: readonly string[];
 }
 
 /** Runs statements, in a transaction. */

@@ -6,7 +6,7 @@
  */
 import { must } from "@/lib/base/assert";
 import type { DedupeRow, InstanceRow, QueuedMessage } from "../instances";
-import { instanceExists, type StepTransaction, type StepWrites } from "../steps";
+import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
 import { join, raw, sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
 import {
@@ -73,10 +73,10 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
   };
 }
 
-/** What a step may change of an existing instance. */
-const steppedColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
+/** What may change of an existing instance. */
+const changingColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
 /** Only a tombstone may be written over. */
-const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${steppedColumns
+const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${changingColumns
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
   .join(", ")} WHERE "instances"."deleted_at" IS NOT NULL`;
 const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
@@ -110,6 +110,7 @@ async function writeSteps(
   const [first] = writes.created;
   if (first && inserted < writes.created.length) throw instanceExists(first.id);
   update(instances, ["id"], steppedColumns, writes.stepped);
+  update(instances, ["id"], changingColumns, writes.changed);
   // A tombstone's labels stay until its id is used again.
   remove(
     instanceLabels,
@@ -135,10 +136,28 @@ async function writeSteps(
   remove(mailbox, ["instanceId"], emptied);
   remove(timers, ["instanceId"], emptied);
   remove(timers, ["instanceId", "timerId"], writes.cancelled);
-  insert(timers, writes.armed, rearm);
+  insert(
+    timers,
+    writes.armed.map((row) => ({ ...row, parked: 0 })),
+    rearm,
+  );
+  for (const table of [mailbox, timers]) {
+    update(
+      table,
+      ["instanceId"],
+      ["parked"],
+      writes.parked.map((instanceId) => ({ instanceId, parked: 1 })),
+    );
+    update(
+      table,
+      ["instanceId"],
+      ["parked"],
+      writes.unparked.map((instanceId) => ({ instanceId, parked: 0 })),
+    );
+  }
   insert(
     mailbox,
-    writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN() })),
+    writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN(), parked: 0 })),
   );
   insert(deadLetters, writes.deadLetters);
   insert(dedupeResults, writes.dedupe);

@@ -25,6 +25,7 @@ describe.each(providers)("on %s", (provider) => {
     store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
   const start = (id: string, over = {}) =>
     write({ created: [instanceRow({ id, ...over })], log: [logRow({ instanceId: id })] });
+  const runnable = async (now: number) => (await store.findRunnable(now, "")).found.map(({ id }) => id);
 
   describe("transactions", () => {
     test("I9: one that throws leaves nothing behind", async () => {
@@ -42,7 +43,7 @@ describe.each(providers)("on %s", (provider) => {
     test("I9: a statement that fails in the middle takes the ones before it along", async () => {
       await start("i1");
       await expect(
-        write({ stepped: [instanceRow({ seq: 1, status: "failed" })], log: [logRow({ seq: 1 })] }),
+        write({ changed: [instanceRow({ seq: 1, status: "failed" })], log: [logRow({ seq: 1 })] }),
       ).rejects.toThrow();
       expect(await store.findInstance("i1")).toMatchObject({ status: "running" });
     });
@@ -147,7 +148,7 @@ describe.each(providers)("on %s", (provider) => {
     test("I2: everything a step causes is written and read back", async () => {
       await start("i1");
       await write({
-        stepped: [instanceRow({ seq: 2, status: "running", businessKey: "B-1" })],
+        changed: [instanceRow({ seq: 2, status: "running", businessKey: "B-1" })],
         configurations: [{ instanceId: "i1", states: ["a", "b"] }],
         log: [logRow({ seq: 2, messageId: "m7", reason: "because", outcome: "ignored" })],
         snapshots: [{ instanceId: "i1", seq: 2, incarnation: 1, at: 9, version: 1, text: "{}", hash: "h" }],
@@ -174,7 +175,7 @@ describe.each(providers)("on %s", (provider) => {
       expect(await store.countMailbox("i1")).toBe(2);
       expect(await store.findQueued("i1", "m9")).toMatchObject({ messageId: "m9" });
       expect((await store.listInstances({ state: "b" }, null, 5)).map((row) => row.id)).toEqual(["i1"]);
-      expect(await store.findRunnable(49, 5)).toEqual(["i1"]);
+      expect(await runnable(49)).toEqual(["i1"]);
 
       const queued = await store.transaction((tx) => tx.readMailboxes(["i1"], 10));
       expect(queued.map((message) => message.messageId)).toEqual(["m8", "m9"]);
@@ -192,10 +193,61 @@ describe.each(providers)("on %s", (provider) => {
         ]),
       );
       expect(answers).toEqual([{ scope: "s", key: "k", digest: "d", messageId: "m8", result: "{}", at: 6 }]);
-      expect(await store.findRunnable(49, 5)).toEqual([]);
-      expect(await store.findRunnable(50, 5)).toEqual(["i1"]);
+      expect(await runnable(49)).toEqual([]);
+      expect(await runnable(50)).toEqual(["i1"]);
       await write({ cancelled: [{ instanceId: "i1", timerId: "t1" }] });
-      expect(await store.findRunnable(50, 5)).toEqual([]);
+      expect(await runnable(50)).toEqual([]);
+    });
+
+    test("I8: whoever looks for work comes round to every instance, however many messages one of them has", async () => {
+      const others = Array.from({ length: 300 }, (_, n) => `other-${String(n).padStart(3, "0")}`);
+      await write({ created: ["flood", ...others].map((id) => instanceRow({ id })) });
+      const flood = Array.from({ length: 1_000 }, (_, n) =>
+        messageRow({ instanceId: "flood", messageId: `f${n}` }),
+      );
+      const late = others.map((instanceId) =>
+        messageRow({ instanceId, messageId: instanceId, enqueuedAt: 99 }),
+      );
+      await write({ enqueued: [...flood, ...late] });
+      const seen = new Set<string>();
+      let after = "";
+      let calls = 0;
+      do {
+        const { found, next } = await store.findRunnable(100, after);
+        for (const { id } of found) seen.add(id);
+        after = next;
+        calls += 1;
+      } while (after !== "");
+      expect(seen).toEqual(new Set(["flood", ...others]));
+      expect(calls).toBe(2);
+    });
+
+    test("I8: a message waits by the priority of its instance, and what is parked is no work", async () => {
+      await start("low", { rank: 300_000 });
+      await start("high", { rank: 300_000, priority: 2 });
+      await write({
+        enqueued: ["low", "high"].map((instanceId) =>
+          messageRow({ instanceId, messageId: instanceId, enqueuedAt: 200_000 }),
+        ),
+        armed: [
+          {
+            instanceId: "low",
+            timerId: "t",
+            incarnation: 1,
+            dueAt: 5,
+            kind: "send",
+            state: null,
+            label: "t",
+          },
+        ],
+      });
+      const ranks = async () =>
+        Object.fromEntries((await store.findRunnable(200_000, "")).found.map(({ id, rank }) => [id, rank]));
+      expect(await ranks()).toEqual({ low: 5, high: 80_000 });
+      await write({ parked: ["low"] });
+      expect(await ranks()).toEqual({ high: 80_000 });
+      await write({ parked: ["high"], unparked: ["low"] });
+      expect(await ranks()).toEqual({ low: 5 });
     });
 
     test("I1: mailboxes keep the order in which messages joined, per instance and over transactions", async () => {
@@ -220,7 +272,7 @@ describe.each(providers)("on %s", (provider) => {
     test("a live id can't be created again, a tombstone can", async () => {
       await start("i1");
       await expect(start("i1")).rejects.toMatchObject({ code: "instance-exists" });
-      await write({ stepped: [instanceRow({ seq: 2, deletedAt: 7 })], log: [logRow({ seq: 2 })] });
+      await write({ changed: [instanceRow({ seq: 2, deletedAt: 7 })], log: [logRow({ seq: 2 })] });
       await write({
         created: [instanceRow({ seq: 3, incarnation: 2 })],
         labels: [{ instanceId: "i1", key: "k", value: "v" }],

@@ -6,7 +6,7 @@
  */
 import { must } from "@/lib/base/assert";
 import { raw, type Handle, type RowStatement, type Sql } from "./statement";
-import type { Columns, Dialect } from "./dialect";
+import type { ColumnType, Columns, Dialect } from "./dialect";
 
 export interface Table {
   readonly name: Sql;
@@ -132,6 +132,8 @@ export const mailbox = table("mailbox", {
   dedupeKey: "text",
   expectedSeq: "bigint",
   fences: "text",
+  rank: "rank",
+  parked: "int",
 });
 export const deadLetters = table("dead_letters", {
   instanceId: "text",
@@ -161,6 +163,7 @@ export const timers = table("timers", {
   kind: "text",
   state: "text",
   label: "text",
+  parked: "int",
 });
 export const locks = table("locks", {
   key: "text",
@@ -220,8 +223,13 @@ export const audit = table("audit", {
   details: "text",
 });
 
-/** Columns whose value the database gives (the transaction's number) are not among the parameters. */
-const isGiven = (columns: Columns, name: string): boolean => columns[name] === "change";
+/** What the database itself gives is not among the parameters. */
+function given(dialect: Dialect, type: ColumnType | undefined): string | null {
+  if (type === "change") return dialect.changeTx.sql;
+  if (type !== "rank") return null;
+  // A minute's wait counts as one priority.
+  return `${dialect.cell("enqueuedAt")} - 60000 * COALESCE((SELECT i."priority" FROM "instances" AS i WHERE i."id" = ${dialect.cell("instanceId")}), 0)`;
+}
 
 type Kind = "insert" | "update" | "delete";
 const statements: Record<Dialect["provider"], Map<string, RowStatement>> = {
@@ -248,12 +256,10 @@ function once(
 export function insertInto(dialect: Dialect, table: Table, onConflict = ""): RowStatement {
   return once(dialect, "insert", table, onConflict, () => {
     const all = Object.keys(table.columns);
-    const names = all.filter((name) => !isGiven(table.columns, name));
-    const value = (name: string) =>
-      isGiven(table.columns, name) ? dialect.changeTx.sql : dialect.cell(name);
+    const taken = all.filter((name) => given(dialect, table.columns[name]) === null);
+    const values = all.map((name) => given(dialect, table.columns[name]) ?? dialect.cell(name));
     const into = `INSERT INTO ${table.name.sql} (${all.map(columnName).join(", ")})`;
-    const text = `${into} ${dialect.fromRows(all.map(value), typesOf(table, names))} ${onConflict}`;
-    return { text, names };
+    return { text: `${into} ${dialect.fromRows(values, typesOf(table, taken))} ${onConflict}` };
   });
 }
 
@@ -265,17 +271,15 @@ export function updateOf(
   set: readonly string[],
 ): RowStatement {
   return once(dialect, "update", table, `${key.join()} ${set.join()}`, () => {
-    const assigned = set.filter((name) => !isGiven(table.columns, name));
-    const value = (name: string) =>
-      isGiven(table.columns, name) ? dialect.changeTx.sql : dialect.cell(name);
+    const taken = set.filter((name) => given(dialect, table.columns[name]) === null);
+    const value = (name: string) => given(dialect, table.columns[name]) ?? dialect.cell(name);
     const assignments = set.map((name) => `${columnName(name)} = ${value(name)}`).join(", ");
     const matches = key
       .map((name) => `${table.name.sql}.${columnName(name)} = ${dialect.cell(name)}`)
       .join(" AND ");
-    const rows = dialect.rowsTable(typesOf(table, [...assigned, ...key]));
+    const rows = dialect.rowsTable(typesOf(table, [...taken, ...key]));
     return {
       text: `UPDATE ${table.name.sql} SET ${assignments} ${rows === null ? "" : `FROM ${rows}`} WHERE ${matches}`,
-      names: [...assigned, ...key],
     };
   });
 }
@@ -289,7 +293,6 @@ export function deleteFrom(dialect: Dialect, table: Table, key: readonly string[
     const rows = dialect.rowsTable(typesOf(table, key));
     return {
       text: `DELETE FROM ${table.name.sql} ${rows === null ? "" : `USING ${rows}`} WHERE ${matches}`,
-      names: key,
     };
   });
 }
