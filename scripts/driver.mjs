@@ -25,8 +25,10 @@ export function wholeNumbers(command, defaults) {
   process.exit(2);
 }
 
-/** Bundles into .cache/ and imports. */
-export async function buildDriver(entry) {
+export const buildDriver = async (entry) => import(pathToFileURL(await bundleDriver(entry)).href);
+
+/** Bundles into .cache/; the path. */
+export async function bundleDriver(entry) {
   process.chdir(root);
   mkdirSync(".cache", { recursive: true });
   const outfile = join(root, ".cache", `${basename(entry, ".ts")}.mjs`);
@@ -41,5 +43,5 @@ export async function buildDriver(entry) {
     outfile,
     logLevel: "error",
   });
-  return import(pathToFileURL(outfile).href);
+  return outfile;
 }

@@ -4,15 +4,20 @@
 import { z } from "zod";
 import { id, pageOf, timestamp } from "./common";
 
+// A drawing of two thousand states is some 100,000 wide. Numbers so large that adding a gap changes nothing would let
+// whoever looks for a free place look for ever.
+const coordinate = z.number().min(-1e6).max(1e6);
+const size = z.number().min(0).max(1e6);
+
 export const box = z.object({
-  x: z.number(),
-  y: z.number(),
-  w: z.number(),
-  h: z.number(),
+  x: coordinate,
+  y: coordinate,
+  w: size,
+  h: size,
   collapsed: z.boolean().optional(),
   pinned: z.boolean().optional(),
 });
-const point = z.object({ x: z.number(), y: z.number() });
+const point = z.object({ x: coordinate, y: coordinate });
 export const layout = z.object({
   direction: z.enum(["right", "down"]),
   states: z.record(z.string(), box),
@@ -20,7 +25,7 @@ export const layout = z.object({
     z.string(),
     z.object({
       points: z.array(point).max(500),
-      label: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }).optional(),
+      label: z.object({ x: coordinate, y: coordinate, w: size, h: size }).optional(),
     }),
   ),
 });

@@ -45,6 +45,8 @@ export interface SessionOptions {
   trace?: boolean;
   stubs?: Stubs;
   findChart?: FindChart;
+  /** See WorldOptions. */
+  stepsMax?: number;
 }
 
 export class Session {

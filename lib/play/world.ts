@@ -26,12 +26,14 @@ export interface WorldOptions {
   trace?: boolean;
   stubs?: Stubs;
   findChart?: FindChart;
+  /** One call that causes more steps than this runs in circles; 100,000. */
+  stepsMax?: number;
   /** Told of every step of every machine. */
   onStep?: (player: Player, result: StepResult) => void;
 }
 
-// One call that causes more steps than this runs in circles (a chart that sends to itself without delay).
-const stepsMax = 100_000;
+// A chart that sends to itself without delay; a clock that ticks every ms for a minute and a half is none.
+const stepsMaxDefault = 100_000;
 // A chart that invokes itself: each generation is a whole machine.
 const depthMax = 16;
 
@@ -51,7 +53,8 @@ export class World {
   /** In order of arming. */
   private agenda: Due[] = [];
   private readonly stubsUsed = new Map<string, number>();
-  private stepsLeft = stepsMax;
+  private readonly stepsMax: number;
+  private stepsLeft: number;
 
   constructor(
     chart: PlayedChart,
@@ -59,6 +62,8 @@ export class World {
   ) {
     this.root = new Player(options.id ?? "run", chart, null);
     this.players.set(this.root.id, this.root);
+    this.stepsMax = options.stepsMax ?? stepsMaxDefault;
+    this.stepsLeft = this.stepsMax;
   }
 
   /** The root's own first macrostep; `settle` runs what it caused. */
@@ -68,7 +73,7 @@ export class World {
 
   /** The root's own macrostep for an event from outside; `settle` runs what it caused. */
   send(type: string, data?: Json): Outcome {
-    this.stepsLeft = stepsMax;
+    this.stepsLeft = this.stepsMax;
     return this.step(this.root, { kind: "event", type, ...(data === undefined ? {} : { data }) });
   }
 
@@ -91,7 +96,7 @@ export class World {
 
   /** Lets time pass to `untilMs`, or as far as something is pending; true when anything ran. */
   runUntil(untilMs: number): boolean {
-    this.stepsLeft = stepsMax;
+    this.stepsLeft = this.stepsMax;
     let ran = false;
     for (;;) {
       const next = this.agenda.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity);
@@ -151,7 +156,7 @@ export class World {
   private breakOff(): Outcome {
     const error: EngineError = {
       code: "too-many-steps",
-      message: `more than ${stepsMax} steps for one line of input: the chart sends to itself without end`,
+      message: `more than ${this.stepsMax} steps for one line of input: the chart sends to itself without end`,
     };
     this.mailbox.length = 0;
     this.agenda = [];

@@ -1,6 +1,7 @@
 /**
  * Chart → Machine: the tree, names, document order, resolved targets, and the programs of guards and actions.
  */
+import { circularHistories } from "./circular-history";
 import type { Diagnostic } from "./diagnostic";
 import type { Chart, StateNode } from "./document";
 import {
@@ -33,6 +34,7 @@ export function readMachine(chart: Chart): Machine {
     state.initial = readArrows(state, states, programs, problems);
     readTransitions(state, states, programs, problems);
   }
+  problems.push(...circularHistories(ordered));
   const settings = chart.settings ?? {};
   let transitions: Machine["transitions"] | null = null;
   return {

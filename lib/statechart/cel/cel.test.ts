@@ -189,3 +189,10 @@ test("a named guard is a bool variable", () => {
   const scope = { ...scopeOf({}), ready: true };
   expect(new Expression("ready && true", environmentWith(["ready"])).evaluate(scope)).toBe(true);
 });
+
+test.each(["__proto__", "prototype", "as", "for"])(
+  "a guard named %s is none inside CEL, and no defect",
+  (name) => {
+    expect(() => environmentWith([name, "ready"])).not.toThrow();
+  },
+);

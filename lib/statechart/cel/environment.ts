@@ -45,6 +45,29 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "has",
 ]);
 
+/** Words that CEL's parser keeps for itself, which the library takes as no name. */
+const celWords: ReadonlySet<string> = new Set([
+  "as",
+  "break",
+  "const",
+  "continue",
+  "else",
+  "for",
+  "function",
+  "if",
+  "import",
+  "let",
+  "loop",
+  "package",
+  "namespace",
+  "return",
+  "var",
+  "void",
+  "while",
+  "__proto__",
+  "prototype",
+]);
+
 export const evaluating: { scope: Scope | null } = { scope: null };
 
 let shared: Environment | null = null;
@@ -53,7 +76,7 @@ let shared: Environment | null = null;
 export function environmentWith(guardNames: readonly string[]): Environment {
   shared ??= buildEnvironment();
   const usable = guardNames.filter(
-    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reservedNames.has(name),
+    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reservedNames.has(name) && !celWords.has(name),
   );
   if (usable.length === 0) return shared;
   const own = shared.clone();
