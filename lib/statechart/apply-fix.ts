@@ -6,11 +6,11 @@
  *   {remove, state}       the field goes, and what held nothing else with it
  *   {rename, state, to}   the field's last key becomes another
  *   {declare, name, value} a name in the chart's guards, actions, delays, tasks or schemas.events
- * Fields are those of diagnostics: state name, then a path whose places in a list are there for a single item too.
+ * Fields are those of diagnostics: state name, then a path whose places in a list are there for a single item too. `path`, the
+ * keys from the root, says which state is meant where two have one name. The chart may be one that validate.ts refuses.
  */
 import { isJsonObject, type Json, type JsonObject } from "@/lib/base/json";
 import type { Chart } from "./document";
-import { readMachine } from "./read-machine";
 import { unescapeSegment } from "./transition-id";
 
 /** Null: the edit does not fit this chart (any more). */
@@ -27,10 +27,24 @@ export function applyFix(chart: Chart, edit: JsonObject): Chart | null {
   }
   const field = set ?? remove ?? rename;
   if (typeof field !== "string" || typeof edit.state !== "string") return null;
-  const state = readMachine(chart).states.get(edit.state);
-  if (state === undefined) return null;
-  const path = [...state.path.flatMap((key) => ["states", key]), ...field.split("/").map(unescapeSegment)];
+  const given = Array.isArray(edit.path) ? edit.path.filter((key) => typeof key === "string") : null;
+  const keys = given ?? keysOf(chart as unknown as JsonObject, edit.state, []);
+  if (keys === null) return null;
+  const path = [...keys.flatMap((key) => ["states", key]), ...field.split("/").map(unescapeSegment)];
   return written(chart as unknown as JsonObject, path, change);
+}
+
+/** From the root to the first state of that name, in the order written. */
+function keysOf(node: JsonObject, name: string, keys: string[]): string[] | null {
+  if ((typeof node.id === "string" ? node.id : keys.join(".")) === name) return keys;
+  // The root is also "" to whoever speaks of the chart.
+  if (name === "" && keys.length === 0) return keys;
+  if (!isJsonObject(node.states)) return null;
+  for (const [key, child] of Object.entries(node.states)) {
+    const found = isJsonObject(child) ? keysOf(child, name, [...keys, key]) : null;
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 interface Change {

@@ -30,10 +30,12 @@ class Judge {
   readonly found: Diagnostic[] = [];
   private readonly environment: Environment;
   private readonly types: ChartTypes;
+  private readonly invokeIds: ReadonlySet<string>;
 
   constructor(private readonly machine: Machine) {
     const environment = environmentWith(Object.keys(machine.chart.guards ?? {}));
     this.environment = environment;
+    this.invokeIds = new Set(machine.ordered.flatMap(({ invokes }) => invokes.map(({ id }) => id)));
     this.types = new ChartTypes(machine, writesOf(machine), {
       parse: (text) => parseExpression(text, environment),
       isVariable: (name) => environment.hasVariable(name),
@@ -98,8 +100,8 @@ class Judge {
           "bad-send-target",
           at,
           `"${part.text}" is not a target: use #_internal, #_parent, #_INVOKEID or instance:ID`,
-          part.text === "parent" || part.text === "_parent" || part.text === "#parent"
-            ? set(at, "#_parent", "#_parent")
+          this.invokeIds.has(part.text) || part.text === "parent"
+            ? set(at, `#_${part.text}`, `#_${part.text}`)
             : undefined,
         );
       case "retry":
@@ -297,6 +299,14 @@ class Judge {
     const isFalse = type.kinds === kind.bool && type.values?.length === 1 && type.values[0] === false;
     for (const finding of findings) this.typed(finding, text, expects === "bool" && isFalse, at);
     if (findings.length > 0) return;
+    if (expects === "any" && type.kinds !== 0 && (type.kinds & jsonKinds) === 0) {
+      const message = `\`${text}\` gives ${typeWords(type)}, which is not JSON and cannot be kept${type.kinds === kind.duration ? ": use its getMilliseconds()" : ""}`;
+      const fix =
+        type.kinds === kind.duration
+          ? this.replaced(text, { start: 0, end: text.length }, `(${text}).getMilliseconds()`, at)
+          : undefined;
+      return this.tell("error", "not-json", at, message, fix);
+    }
     const wanted = wantedKinds[expects];
     if (type.kinds === 0 || (type.kinds & wanted) !== 0) return;
     if (expects === "bool")
@@ -400,6 +410,8 @@ class Judge {
     at: Place,
   ): Diagnostic["fix"] {
     const to = text.slice(0, part.start) + by + text.slice(part.end);
+    const checked = checkExpression(to, this.environment);
+    if (!checked.ok && (checked.syntax || checkExpression(text, this.environment).ok)) return undefined;
     if (at.field === `after/${escapeSegment(text)}`)
       return { title: `Use ${by}`, edit: { rename: at.field, state: at.state, to } };
     return { title: `Use ${by}`, edit: { set: at.field, state: at.state, to, part: "cel" } };
@@ -448,6 +460,18 @@ const wantedWords: Record<Expected | "delay", string> = {
   delay: "a duration or a number of ms",
   any: "anything",
 };
+
+const jsonKinds =
+  kind.null |
+  kind.bool |
+  kind.int |
+  kind.double |
+  kind.string |
+  kind.list |
+  kind.map |
+  kind.uint |
+  // Kept as an ISO text.
+  kind.timestamp;
 
 /** Why no value of `type` can be one of `expected`; null when some can. */
 function unfit(type: ValueType, expected: ValueType): { wanted: string; given: string } | null {

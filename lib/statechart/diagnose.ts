@@ -6,10 +6,13 @@
 import type { Diagnostic, Severity } from "./diagnostic";
 import type { Chart } from "./document";
 import { diagnoseExpressions } from "./diagnose-expressions";
+import { diagnoseInvocations } from "./diagnose-invocations";
 import { diagnoseReach } from "./diagnose-reach";
-import type { CompiledState, CompiledTransition, Machine } from "./machine";
+import type { CompiledState, CompiledTransition } from "./machine";
 import { readMachine } from "./read-machine";
 import { label } from "./resolve-target";
+
+type Fix = NonNullable<Diagnostic["fix"]>;
 
 export function diagnose(chart: Chart): Diagnostic[] {
   const machine = readMachine(chart);
@@ -17,7 +20,7 @@ export function diagnose(chart: Chart): Diagnostic[] {
     ...machine.problems,
     ...machine.ordered.flatMap(misplaced),
     ...machine.ordered.flatMap(shadowed),
-    ...machine.ordered.flatMap((state) => invocations(state, machine)),
+    ...diagnoseInvocations(machine),
     ...diagnoseExpressions(machine),
     ...diagnoseReach(machine),
   ].sort((a, b) => rank(a.severity) - rank(b.severity));
@@ -25,20 +28,37 @@ export function diagnose(chart: Chart): Diagnostic[] {
 
 const rank = (severity: Severity): number => ["error", "warning", "info"].indexOf(severity);
 
+const removal = (state: CompiledState, field: string): Fix => ({
+  title: `Remove \`${field}\``,
+  edit: { remove: field, state: state.name },
+});
+
 function misplaced(state: CompiledState): Diagnostic[] {
   const { node } = state;
   const found: Diagnostic[] = [];
-  const add = (severity: Severity, code: string, field: string, message: string): void => {
-    found.push({ code, severity, at: { state: state.name, field }, message: `"${label(state)}" ${message}` });
+  const add = (severity: Severity, code: string, field: string, message: string, fix?: Fix): void => {
+    const at = { state: state.name, field };
+    found.push({ code, severity, at, message: `"${label(state)}" ${message}`, ...(fix ? { fix } : {}) });
   };
-  const hasChildren = Object.keys(node.states ?? {}).length > 0;
+  const remove = (field: string): Fix => removal(state, field);
+  const { parent } = state;
+  if (parent !== null && state.key.includes(".") && node.id === undefined) {
+    const message = "has a key with a dot and no `id`: paths take it for two states";
+    const fix = {
+      title: `Give it the id ${state.key}`,
+      edit: { set: "id", state: state.name, to: state.key },
+    };
+    add("error", "dotted-name", "id", message, fix);
+  }
+  const hasChildren = state.children.length > 0;
   if (state.type === "history") {
-    if (state.parent === null)
-      add("error", "misplaced-history", "type", "is a history state without a parent");
+    if (parent === null) add("error", "misplaced-history", "type", "is a history state without a parent");
+    else if (parent.type === "parallel" && parent.children.every(({ type }) => type === "history"))
+      add("error", "misplaced-history", "type", "is a history state whose parent has no other states");
     if (hasChildren) add("error", "misplaced-history", "states", "is a history state: it cannot hold states");
     for (const field of ["on", "after", "always", "onDone", "entry", "exit", "invoke"] as const) {
       if (node[field] !== undefined)
-        add("error", "misplaced-history", field, `is a history state: it has no \`${field}\``);
+        add("error", "misplaced-history", field, `is a history state: it has no \`${field}\``, remove(field));
     }
     return found;
   }
@@ -48,47 +68,46 @@ function misplaced(state: CompiledState): Diagnostic[] {
       "misplaced-history",
       "history",
       "has `history` but is not a history state: set its type to history",
+      remove("history"),
     );
   }
-  if (node.target !== undefined)
-    add("warning", "misplaced-field", "target", "has a `target`, which only a history state uses");
+  if (node.target !== undefined) {
+    const message = "has a `target`, which only a history state uses";
+    add("warning", "misplaced-field", "target", message, remove("target"));
+  }
   if (state.type === "final") {
-    if (hasChildren) add("error", "misplaced-state", "states", "is final: it cannot hold states");
-    if (state.transitions.length > 0) {
-      const field = ["on", "after", "always", "onDone", "invoke"].find((one) => one in node) ?? "on";
-      add("warning", "transition-on-final", field, "is final: its transitions are for states that go on");
+    // With an initial it can become what it looks like.
+    if (hasChildren) {
+      const fix = node.initial === undefined ? undefined : { ...remove("type"), title: "Let it go on" };
+      add("error", "misplaced-state", "states", "is final: it cannot hold states", fix);
     }
-    if (node.invoke !== undefined)
-      add(
-        "warning",
-        "misplaced-field",
-        "invoke",
-        "is final: what it invokes is cancelled when the chart ends",
-      );
-  } else if (node.output !== undefined && state.parent !== null) {
-    add(
-      "warning",
-      "misplaced-field",
-      "output",
-      "has an `output`, which only a final state (or the root) gives",
-    );
+    for (const field of ["on", "after", "always", "onDone"] as const) {
+      if (node[field] !== undefined) {
+        const message = "is final: its transitions are for states that go on";
+        add("warning", "transition-on-final", field, message, remove(field));
+      }
+    }
+    if (node.invoke !== undefined) {
+      const message = "is final: what it invokes is cancelled when the chart ends";
+      add("warning", "misplaced-field", "invoke", message, remove("invoke"));
+    }
+  } else if (node.output !== undefined && parent !== null) {
+    const message = "has an `output`, which only a final state (or the root) gives";
+    add("warning", "misplaced-field", "output", message, remove("output"));
   }
   if (node.type === "parallel" && !hasChildren)
-    add("error", "empty-parallel", "states", "is parallel but has no regions");
+    add("error", "empty-parallel", "states", "is parallel but has no regions", remove("type"));
   if (node.type === "compound" && !hasChildren)
-    add("error", "missing-states", "states", "is compound but holds no states");
+    add("error", "missing-states", "states", "is compound but holds no states", remove("type"));
   if (node.type === "atomic" && hasChildren)
-    add("error", "misplaced-state", "states", "is atomic: it cannot hold states");
+    add("error", "misplaced-state", "states", "is atomic: it cannot hold states", remove("type"));
   if (node.initial !== undefined && state.type !== "compound") {
-    add(
-      "warning",
-      "misplaced-field",
-      "initial",
-      "has an `initial`, which only a state with children to choose from uses",
-    );
+    const message = "has an `initial`, which only a state with children to choose from uses";
+    add("warning", "misplaced-field", "initial", message, remove("initial"));
   }
   if (node.onDone !== undefined && state.type === "atomic") {
-    add("warning", "misplaced-field", "onDone", "has `onDone` but no final state inside to reach");
+    const message = "has `onDone` but no final state inside to reach";
+    add("warning", "misplaced-field", "onDone", message, remove("onDone"));
   }
   return found;
 }
@@ -111,6 +130,10 @@ function shadowed(state: CompiledState): Diagnostic[] {
         severity: "warning",
         at: { state: state.name, field: fieldOf(transition) },
         message: `\`${what(transition)}\` in "${label(state)}" is never taken: \`${what(by)}\` before it has no guard and always wins`,
+        fix: {
+          title: `Remove \`${what(transition)}\``,
+          edit: { remove: fieldOf(transition), state: state.name },
+        },
       });
     }
   }
@@ -132,54 +155,6 @@ function answeredBy(transition: CompiledTransition): string[] {
     }
   }
   return wider.map((one) => answers(transition, one));
-}
-
-const builtInSources = new Set(["http", "lock", "chart", "each", "human"]);
-
-function invocations(state: CompiledState, machine: Machine): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  const handled = (id: string): boolean =>
-    state.handlers.some(({ kind, invoke }) => kind === "invoke.onError" && invoke?.id === id) ||
-    state.lineage.some(({ node }) =>
-      [`error.invoke.${id}`, "error.invoke.*", "error.*", "*"].some((one) =>
-        Object.hasOwn(node.on ?? {}, one),
-      ),
-    );
-  for (const invoke of state.invokes) {
-    const field = `invoke/${invoke.index}`;
-    const isPlaceholder = !isNamed(state, invoke.index);
-    if (!handled(invoke.id)) {
-      found.push({
-        code: "invoke-without-onerror",
-        severity: "warning",
-        at: { state: state.name, field },
-        message: `the invocation of ${invoke.src} in "${label(state)}" has no \`onError\`: when it fails, the instance fails`,
-      });
-    }
-    if (
-      !isPlaceholder &&
-      !builtInSources.has(invoke.src) &&
-      !Object.hasOwn(machine.chart.tasks ?? {}, invoke.src)
-    ) {
-      found.push({
-        code: "unknown-task",
-        severity: "error",
-        at: { state: state.name, field: `${field}/src` },
-        message: `there is no task named "${invoke.src}": declare it in \`tasks\`, or use ${[...builtInSources].join(", ")}`,
-        fix: {
-          title: `Declare the task ${invoke.src}`,
-          edit: { declare: "tasks", name: invoke.src, value: {} },
-        },
-      });
-    }
-  }
-  return found;
-}
-
-function isNamed(state: CompiledState, index: number): boolean {
-  const { invoke } = state.node;
-  const one = Array.isArray(invoke) ? invoke[index] : invoke;
-  return typeof one?.src === "string";
 }
 
 const fieldOf = (transition: CompiledTransition): string =>

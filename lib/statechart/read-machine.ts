@@ -28,7 +28,7 @@ export function readMachine(chart: Chart): Machine {
   const states = new Map<string, CompiledState>();
   for (const state of ordered) {
     if (!states.has(state.name)) states.set(state.name, state);
-    else problems.push(duplicate(state));
+    else problems.push(duplicate(state, ordered));
   }
   for (const state of ordered) {
     state.initial = readArrows(state, states, programs, problems);
@@ -147,11 +147,19 @@ function typeOf(node: StateNode): CompiledStateType {
   return Object.keys(node.states ?? {}).length > 0 ? "compound" : "atomic";
 }
 
-function duplicate(state: CompiledState): Diagnostic {
+function duplicate(state: CompiledState, all: readonly CompiledState[]): Diagnostic {
+  const taken = new Set(all.map(({ name }) => name));
+  const own = state.path.join(".");
+  let id = own;
+  for (let count = 2; taken.has(id) || id === ""; count++) id = `${own}-${count}`;
   return {
     code: "duplicate-name",
     severity: "error",
     at: { state: state.name, ...(state.node.id === undefined ? {} : { field: "id" }) },
     message: `two states are named "${state.name}" (this one is at ${state.path.join(" / ")}): give one another id`,
+    fix: {
+      title: `Name it ${id}`,
+      edit: { set: "id", state: state.name, path: [...state.path], to: id },
+    },
   };
 }

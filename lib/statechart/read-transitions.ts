@@ -17,7 +17,7 @@ import {
   type TransitionPlan,
 } from "./machine";
 import type { Programs } from "./programs";
-import { illegalPair, noSuchTarget, resolveTarget } from "./resolve-target";
+import { illegalPair, keepFirst, noSuchTarget, resolveTarget } from "./resolve-target";
 import { escapeSegment } from "./transition-id";
 
 type States = ReadonlyMap<string, CompiledState>;
@@ -158,18 +158,30 @@ class ReadTransition implements CompiledTransition {
 
   private resolve(states: States, problems: Diagnostic[]): CompiledState[] {
     const { source, field } = this;
-    const problem = (code: string, message: string): void => {
-      const at = { state: source.name, field: `${field}/target` };
-      problems.push({ code, severity: "error", at, message });
+    const at = `${field}/target`;
+    const problem = (code: string, message: string, fix: Diagnostic["fix"]): void => {
+      problems.push({
+        code,
+        severity: "error",
+        at: { state: source.name, field: at },
+        message,
+        ...(fix === undefined ? {} : { fix }),
+      });
     };
     const targets: CompiledState[] = [];
-    for (const name of this.targetNames) {
+    for (const [index, name] of this.targetNames.entries()) {
       const target = resolveTarget(name, source, states);
-      if (target === null) problem("bad-target", noSuchTarget(name, source, states));
-      else targets.push(target);
+      if (target !== null) {
+        targets.push(target);
+        continue;
+      }
+      const { message, meant } = noSuchTarget(name, source, states);
+      const set = this.targetNames.length === 1 ? at : `${at}/${index}`;
+      const edit = meant === null ? null : { set, state: source.name, to: meant };
+      problem("bad-target", message, edit === null ? undefined : { title: `Use ${meant}`, edit });
     }
     const clash = targets.length < 2 ? null : illegalPair(targets);
-    if (clash !== null) problem("illegal-targets", clash);
+    if (clash !== null) problem("illegal-targets", clash, keepFirst(this.targetNames, source.name, at));
     return targets;
   }
 }

@@ -4,6 +4,7 @@
 import type { Diagnostic } from "./diagnostic";
 import type { StateNode, Target } from "./document";
 import { isDescendant, listOf, properAncestors, type Arrow, type CompiledState } from "./machine";
+import { nearName } from "./near-name";
 import type { Programs } from "./programs";
 import { transitionId } from "./transition-id";
 
@@ -52,16 +53,24 @@ export function readArrows(
   const { targetNames, actions } = arrowOf(written);
   const scope = state.type === "history" ? state.parent : state;
   const targets: CompiledState[] = [];
-  for (const name of targetNames) {
+  const place = typeof written === "object" && !Array.isArray(written) ? `${field}/target` : field;
+  for (const [index, name] of targetNames.entries()) {
     const target = startTarget(name, state, states);
-    if (target === null) problem(`bad-${field}`, noSuchTarget(name, state, states));
-    else if (scope === null || !isDescendant(target, scope) || target === state) {
+    if (target === null) {
+      const near = nearName(name.replace(/^[.#]/, ""), (scope ?? state).childByKey.keys());
+      const at = targetNames.length === 1 ? place : `${place}/${index}`;
+      problem(
+        `bad-${field}`,
+        `there is no state \`${name}\` in "${label(scope ?? state)}"${near === null ? "" : `: did you mean \`${near}\`?`}`,
+        near === null ? undefined : { title: `Use ${near}`, edit: { set: at, state: state.name, to: near } },
+      );
+    } else if (scope === null || !isDescendant(target, scope) || target === state) {
       problem(`bad-${field}`, `\`${name}\` is not inside "${label(scope ?? state)}"`);
     } else targets.push(target);
   }
   if (targetNames.length === 0) problem(`bad-${field}`, `\`${field}\` of "${label(state)}" names no state`);
   const clash = illegalPair(targets);
-  if (clash !== null) problem("illegal-targets", clash);
+  if (clash !== null) problem("illegal-targets", clash, keepFirst(targetNames, state.name, place));
   return {
     id: transitionId(state.name, field),
     targetNames,
@@ -73,6 +82,12 @@ export function readArrows(
       `${field}/actions`,
     ),
   };
+}
+
+/** The mend of targets that exclude each other. */
+export function keepFirst(targetNames: readonly string[], state: string, field: string): Diagnostic["fix"] {
+  const [first = ""] = targetNames;
+  return { title: `Keep ${first} alone`, edit: { set: field, state, to: first } };
 }
 
 /** Why these states cannot be active together, or null when they can. */
@@ -91,13 +106,33 @@ export function illegalPair(targets: readonly CompiledState[]): string | null {
   return null;
 }
 
-export function noSuchTarget(target: Target, source: CompiledState, states: States): string {
+/** What to say of a target that is not there, and the one that was probably meant. */
+export function noSuchTarget(
+  target: Target,
+  source: CompiledState,
+  states: States,
+): { message: string; meant: string | null } {
   const bare = target.replace(/^[.#]/, "");
-  const meant = [`.${bare}`, bare, `#${bare}`].find(
-    (one) => one !== target && resolveTarget(one, source, states) !== null,
-  );
-  return `there is no state \`${target}\` seen from "${label(source)}"${meant === undefined ? "" : `: did you mean \`${meant}\`?`}`;
+  const siblings = source.parent?.childByKey.keys() ?? [];
+  const guesses = [
+    `.${bare}`,
+    bare,
+    `#${bare}`,
+    nearName(bare, siblings),
+    prefixed(".", nearName(bare, source.childByKey.keys())),
+    prefixed("#", nearName(bare, states.keys())),
+  ];
+  const meant =
+    guesses.find((one) => one !== null && one !== target && resolveTarget(one, source, states) !== null) ??
+    null;
+  return {
+    message: `there is no state \`${target}\` seen from "${label(source)}"${meant === null ? "" : `: did you mean \`${meant}\`?`}`,
+    meant,
+  };
 }
+
+const prefixed = (prefix: string, name: string | null): string | null =>
+  name === null ? null : prefix + name;
 
 export const label = (state: CompiledState): string => (state.name === "" ? "the root" : state.name);
 

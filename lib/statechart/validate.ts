@@ -6,7 +6,9 @@
  * Does not: look at meaning (targets, CEL, reachability): diagnose.ts.
  */
 import type { Chart } from "./document";
+import type { JsonObject } from "@/lib/base/json";
 import type { Diagnostic } from "./diagnostic";
+import { nearName } from "./near-name";
 
 export const chartBounds = {
   // Deeper charts cannot be drawn, let alone read; recursion over a chart stays far from any stack limit.
@@ -59,12 +61,14 @@ class Validator {
     }
   }
 
-  problem(code: string, field: string, message: string): void {
+  /** `edit`: without the state, which is this one. */
+  problem(code: string, field: string, message: string, fix?: { title: string; edit: JsonObject }): void {
     this.diagnostics.push({
       code,
       severity: "error",
       at: { state: this.state, ...(field === "" ? {} : { field }) },
       message,
+      ...(fix === undefined ? {} : { fix: { ...fix, edit: { ...fix.edit, state: this.state } } }),
     });
     if (this.diagnostics.length >= chartBounds.problemsMax) {
       throw new Enough("more problems than anyone reads at once");
@@ -114,10 +118,15 @@ class Validator {
       }
       for (const key of Object.keys(value)) {
         if (!Object.hasOwn(shape, key) && !Object.hasOwn(shape, `${key}!`)) {
+          const field = join(path, key);
+          const meant = meantKey(key, shape);
           this.problem(
             "unknown-key",
-            join(path, key),
-            `${where(path)} has an unknown key \`${key}\`${hint(key, shape)}`,
+            field,
+            `${where(path)} has an unknown key \`${key}\`${meant === null ? `: allowed are ${keysOf(shape).join(", ")}` : `: did you mean \`${meant}\`?`}`,
+            meant === null || Object.hasOwn(value, meant)
+              ? undefined
+              : { title: `Rename to ${meant}`, edit: { rename: field, to: meant } },
           );
         }
       }
@@ -155,7 +164,13 @@ class Validator {
       this.problem("bad-name", path, `the state key "${key}" holds "#", which addresses use`);
     const hasId = typeof child === "object" && child !== null && Object.hasOwn(child, "id");
     if (key.includes(".") && !hasId) {
-      this.problem("dotted-key", path, `the state key "${key}" holds a dot: give the state an \`id\``);
+      const id = key.includes("#") ? null : key;
+      this.problem(
+        "dotted-key",
+        path,
+        `the state key "${key}" holds a dot: give the state an \`id\``,
+        id === null ? undefined : { title: `Give it the id ${id}`, edit: { set: `${path}/id`, to: id } },
+      );
     }
   }
 }
@@ -195,9 +210,14 @@ const oneOf =
   (...allowed: string[]): Check =>
   (value, path, v) => {
     v.spend(path);
-    if (typeof value !== "string" || !allowed.includes(value)) {
-      v.problem("bad-shape", path, `${where(path)} must be ${allowed.map((one) => `"${one}"`).join(" or ")}`);
-    }
+    if (typeof value === "string" && allowed.includes(value)) return;
+    const meant = typeof value === "string" ? nearName(value, allowed) : null;
+    v.problem(
+      "bad-shape",
+      path,
+      `${where(path)} must be ${allowed.map((one) => `"${one}"`).join(" or ")}`,
+      meant === null ? undefined : { title: `Use ${meant}`, edit: { set: path, to: meant } },
+    );
   };
 const list =
   (check: Check): Check =>
@@ -426,11 +446,10 @@ function kindOf(value: unknown): string {
   return typeof value === "string" ? "a text" : `a ${typeof value}`;
 }
 
-/** The key that was probably meant: the same letters in another case, or one edit away at the start. */
-function hint(key: string, shape: Shape): string {
-  const known = Object.keys(shape).map((one) => one.replace("!", ""));
-  const near = known.find(
-    (one) => one.toLowerCase() === key.toLowerCase() || one.startsWith(key) || key.startsWith(one),
-  );
-  return near === undefined ? `: allowed are ${known.join(", ")}` : `: did you mean \`${near}\`?`;
+const keysOf = (shape: Shape): string[] => Object.keys(shape).map((one) => one.replace("!", ""));
+
+/** The key that was probably meant: one a few slips away, or of which this is the beginning, or the other way round. */
+function meantKey(key: string, shape: Shape): string | null {
+  const known = keysOf(shape);
+  return nearName(key, known) ?? known.find((one) => one.startsWith(key) || key.startsWith(one)) ?? null;
 }
