@@ -12,6 +12,8 @@ export const permissions = [
   "locks:read",
   "locks:use",
   "locks:force",
+  "tasks:read",
+  "tasks:work",
   "system:read",
 ] as const;
 export type Permission = (typeof permissions)[number];

@@ -27,6 +27,7 @@ export type ErrorCode =
   | "lock-busy"
   | "lock-lost"
   | "lock-deadlock"
+  | "lease-lost"
   | "fence-moved"
   | "stale-fence"
   | "outcome-unknown"

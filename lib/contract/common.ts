@@ -80,6 +80,7 @@ export const statusOf = {
   "lock-busy": 409,
   "lock-lost": 409,
   "lock-deadlock": 409,
+  "lease-lost": 409,
   "fence-moved": 409,
   "stale-fence": 409,
   "outcome-unknown": 503,

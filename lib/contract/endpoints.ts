@@ -8,6 +8,7 @@ import * as charts from "./charts";
 import { chartBytesMax, id, idempotencyKey, timestamp } from "./common";
 import * as instances from "./instances";
 import * as locks from "./locks";
+import * as tasks from "./tasks";
 
 export interface Endpoint {
   method: "GET" | "POST" | "PUT" | "DELETE";
@@ -216,6 +217,42 @@ export const endpoints = {
     body: locks.forceReleaseBody,
     idempotent: true,
     response: locks.forceReleaseResult,
+  }),
+  listTasks: define({
+    method: "GET",
+    path: "/instances/:instanceId/tasks",
+    permission: "tasks:read",
+    params: instanceParams,
+    query: tasks.taskQuery,
+    response: tasks.taskList,
+  }),
+  claimTasks: define({
+    method: "POST",
+    path: "/tasks/claim",
+    permission: "tasks:work",
+    body: tasks.claimBody,
+    response: tasks.claimResult,
+  }),
+  heartbeatTask: define({
+    method: "POST",
+    path: "/tasks/heartbeat",
+    permission: "tasks:work",
+    body: tasks.heartbeatBody,
+    response: tasks.heartbeatResult,
+  }),
+  completeTask: define({
+    method: "POST",
+    path: "/tasks/complete",
+    permission: "tasks:work",
+    body: tasks.completeBody,
+    response: tasks.completeResult,
+  }),
+  failTask: define({
+    method: "POST",
+    path: "/tasks/fail",
+    permission: "tasks:work",
+    body: tasks.failBody,
+    response: tasks.failResult,
   }),
   getHealth: define({
     method: "GET",

@@ -25,10 +25,19 @@ export function applyInput(
   options: StepOptions,
 ): StepResult {
   const result = safely(before, () => macrostep(machine, before, input, options));
-  if (input.kind !== "timer" || result.snapshot.timers[input.id] === undefined) return result;
+  const { snapshot } = result;
   // A step that fails leaves the state as it was, but the timer has fired: it must not fail again and again.
-  const { [input.id]: _fired, ...timers } = result.snapshot.timers;
-  return { ...result, snapshot: { ...result.snapshot, timers } };
+  if (input.kind === "timer" && snapshot.timers[input.id] !== undefined) {
+    const { [input.id]: _fired, ...timers } = snapshot.timers;
+    return { ...result, snapshot: { ...snapshot, timers } };
+  }
+  // As well the invocation has answered: the state must not wait for it any more.
+  if (input.kind === "answer" && snapshot.invocations[input.id]?.generation === input.generation) {
+    if (result.outcome.outcome !== "failed") return result;
+    const { [input.id]: _answered, ...invocations } = snapshot.invocations;
+    return { ...result, snapshot: { ...snapshot, invocations } };
+  }
+  return result;
 }
 
 export function applyStart(

@@ -19,3 +19,16 @@ export const lockTtlMs = 30_000;
 /** A waiting call that was silent for this long is passed over when the lock comes free. */
 export const waiterSilentMs = 10_000;
 export const waiterBeatMs = 2_000;
+/** Of a claimed task; workers renew at a third. A stalled one must miss two renewals before another gets it. */
+export const taskLeaseMs = 60_000;
+export const taskAttemptsMax = 5;
+export const taskDelayMs = 1_000;
+export const taskDelayMaxMs = 300_000;
+/** Kept with every heartbeat and given to the next attempt. */
+export const progressBytesMax = 64 * 1024;
+export const claimMax = 100;
+export const claimTypesMax = 50;
+/** A waiting claim answers before proxies cut it off. */
+export const claimWaitMaxMs = 30_000;
+/** A minute's wait counts as one priority tier. */
+export const rankPerTierMs = 60_000;

@@ -25,6 +25,9 @@ export function newMessageId(): string {
   return `m-${time()}${random(16)}`;
 }
 
+/** 120 random bits: who holds it may write. */
+export const newTaskToken = (): string => `t-${random(24)}`;
+
 export const newAuditId = (): string => `a-${time()}${random(16)}`;
 
 /** The chart's name and 40 random bits; a taken one is tried anew by the caller. */

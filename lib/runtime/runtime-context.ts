@@ -6,12 +6,14 @@ import type { Store } from "@/lib/store/store";
 import type { LockWaits } from "./lock-waits";
 import type { Machines } from "./machines";
 import type { SendQueue } from "./send-queue";
+import type { TaskWaits } from "./task-waits";
 
 export interface RuntimeContext {
   readonly store: Store;
   readonly machines: Machines;
   readonly sends: SendQueue;
   readonly lockWaits: LockWaits;
+  readonly taskWaits: TaskWaits;
   /** Aborted when the runtime closes: calls that wait end. */
   readonly closing: AbortSignal;
   /** Says that mailboxes may have something to step. Only a hint. */

@@ -12,8 +12,11 @@ import type { Actor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
+import { claimTasks } from "./claim-tasks";
+import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
 import { deleteInstance } from "./delete-instance";
+import { failTask } from "./fail-task";
 import { forceReleaseLock } from "./force-release-lock";
 import { getChart } from "./get-chart";
 import { getHealth } from "./get-health";
@@ -25,9 +28,11 @@ import { getLogEntry } from "./get-log-entry";
 import { getMessage } from "./get-message";
 import { getState } from "./get-state";
 import { getVersion } from "./get-version";
+import { heartbeatTask } from "./heartbeat-task";
 import { listCharts } from "./list-charts";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
+import { listTasks } from "./list-tasks";
 import { LockWaits } from "./lock-waits";
 import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
@@ -41,7 +46,9 @@ import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
 import { startLoop, type Loop } from "./workers/loop";
+import { TaskWaits } from "./task-waits";
 import { settleLocks } from "./workers/settle-locks";
+import { settleTasks } from "./workers/settle-tasks";
 import { stepWaiting, type Walk } from "./workers/step-waiting";
 
 const verbs = {
@@ -67,6 +74,11 @@ const verbs = {
   renewLock,
   releaseLock,
   forceReleaseLock,
+  listTasks,
+  claimTasks,
+  heartbeatTask,
+  completeTask,
+  failTask,
   getHealth,
 };
 type Verbs = typeof verbs;
@@ -84,7 +96,7 @@ export interface Runtime extends BoundVerbs {
    * position order. Returns the way to stop.
    */
   subscribe(listener: ChangeListener): () => void;
-  /** Starts the loops that step waiting mailboxes, fire timers and expire leases. Idempotent. */
+  /** Starts the loops that step waiting mailboxes, fire timers and expire leases of locks and tasks. Idempotent. */
   startWorkers(): void;
   /** Finishes the steps under way, ends waiting calls with `shutting-down`, stops loops, closes the store. */
   close(): Promise<void>;
@@ -115,6 +127,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     machines,
     sends: new SendQueue(store, machines, afterBatch),
     lockWaits: new LockWaits(store, closing.signal),
+    taskWaits: new TaskWaits(store, closing.signal),
     closing: closing.signal,
     wake,
   };
@@ -132,6 +145,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
       loops.push(
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleLocks(store), report),
+        startLoop(() => settleTasks(store, wake), report),
       );
     },
     close() {

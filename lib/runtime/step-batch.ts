@@ -80,6 +80,8 @@ export async function stepBatch(
   const fenceKeys = [
     ...new Set(waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key))),
   ].sort();
+  // Lock order: a step that reads locks and then ends a task holds the task first.
+  if (fenceKeys.length > 0) await tx.holdTasksOf([...byId.keys()]);
   const lockRows = new Map((await tx.shareLocks(fenceKeys)).map((row) => [row.key, row]));
 
   const writes = noWrites();

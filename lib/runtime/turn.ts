@@ -18,6 +18,7 @@ import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
 import { isEnded, timerLabel, type SendResult } from "./instance-views";
 import { internalMessage, type Outgoing } from "./internal-message";
+import { newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
 import type { Machine } from "@/lib/statechart/machine";
 import { instanceEnded, sequenceConflict } from "./refusals";
@@ -179,7 +180,7 @@ export class Turn {
     const result = this.step(input);
     this.record(
       {
-        kind: "event",
+        kind: input.kind === "answer" ? "task-answer" : "event",
         type: message.type,
         input: message.input,
         actor: message.actor,
@@ -239,6 +240,11 @@ export class Turn {
   }
 
   private carryOut(effect: Effect, at: number): void {
+    if (effect.type === "invoke.start") this.writes.tasksBegun.push(newTask(this.row, effect, at));
+    if (effect.type === "invoke.cancel") {
+      const taskId = taskIdOf(effect.generation, effect.id);
+      this.writes.tasksCancelled.push({ instanceId: this.row.id, taskId, at });
+    }
     if (effect.type !== "send") return;
     if (
       effect.to === null ||

@@ -14,6 +14,7 @@ import type {
   SnapshotRow,
   TimerRow,
 } from "./instances";
+import type { TaskRow } from "./tasks";
 
 export const instanceExists = (id: string): LockstepError =>
   new LockstepError(
@@ -47,9 +48,12 @@ export interface StepWrites {
   answered: Pick<DedupeRow, "scope" | "key" | "result" | "at">[];
   armed: TimerRow[];
   cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
-  /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go. */
+  tasksBegun: TaskRow[];
+  /** Those that are unfinished still. */
+  tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];
+  /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go, their tasks are cancelled. */
   ended: { instanceId: string; at: number; reason: string }[];
-  /** Instances that were deleted: their mailbox and timers go. */
+  /** Instances that were deleted: their mailbox, timers and tasks go. */
   emptied: string[];
   /** Instances that take nothing now: what waits for them is no work until they are in `unparked`. */
   parked: string[];
@@ -85,6 +89,8 @@ export const noWrites = (): StepWrites => ({
   answered: [],
   armed: [],
   cancelled: [],
+  tasksBegun: [],
+  tasksCancelled: [],
   ended: [],
   emptied: [],
   parked: [],

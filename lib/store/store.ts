@@ -8,8 +8,9 @@ import type { ChartReads, ChartWrites } from "./charts";
 import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
 import type { StepTransaction } from "./steps";
+import type { TaskReads, TaskTransaction } from "./tasks";
 
-export interface Store extends ChartReads, InstanceReads, LockReads {
+export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads {
   readonly database: "sqlite" | "postgresql";
   /**
    * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
@@ -31,7 +32,7 @@ export interface Store extends ChartReads, InstanceReads, LockReads {
   close(): Promise<void>;
 }
 
-export interface StoreTransaction extends ChartWrites, StepTransaction, LockTransaction {
+export interface StoreTransaction extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction {
   /**
    * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
    * SQLite: the machine's, inside the write lock, never below an earlier reading.

@@ -3,6 +3,7 @@
  */
 import type { ChartRow } from "@/lib/store/charts";
 import type { InstanceRow, LogRow, MessageRow } from "@/lib/store/instances";
+import type { TaskRow } from "@/lib/store/tasks";
 
 export const chartRow = (over: Partial<ChartRow> = {}): ChartRow => ({
   id: "chart",
@@ -88,5 +89,43 @@ export const messageRow = (over: Partial<MessageRow> = {}): MessageRow => ({
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
+  ...over,
+});
+
+export const taskRow = (over: Partial<TaskRow> = {}): TaskRow => ({
+  instanceId: "i1",
+  taskId: "1:pay",
+  incarnation: 1,
+  invokeId: "pay",
+  generation: 1,
+  state: "paying",
+  kind: "named",
+  type: "charge",
+  status: "pending",
+  queue: "charge",
+  input: '{"b":1,"a":2}',
+  priority: 0,
+  rank: 1_000,
+  readyAt: 1_000,
+  attempt: 0,
+  attemptsMax: 5,
+  fence: 0,
+  retry: "{}",
+  timeoutMs: null,
+  attemptUntil: null,
+  overallUntil: null,
+  dueAt: null,
+  worker: null,
+  token: null,
+  leaseUntil: null,
+  progress: null,
+  concurrencyKey: null,
+  compensate: null,
+  result: null,
+  error: null,
+  createdAt: 1_000,
+  startedAt: null,
+  updatedAt: 1_000,
+  endedAt: null,
   ...over,
 });

@@ -13,6 +13,7 @@ import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
 import { migrate } from "./migrate";
 import { stepTransaction } from "./step-queries";
+import { taskReads, taskTransaction } from "./task-queries";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const connection = await connect(options);
@@ -31,6 +32,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...chartReads(connection),
     ...instanceReads(connection, dialect),
     ...lockReads(connection, dialect),
+    ...taskReads(connection),
     now: () => readClock(connection, provider),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
     async transaction(work) {
@@ -54,6 +56,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...chartWrites(handle, dialect, nextN),
       ...stepTransaction(handle, dialect, nextN),
       ...lockTransaction(handle, dialect, nextN),
+      ...taskTransaction(handle, dialect),
       // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
       now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),
       async writeAudit(entry) {

@@ -9,6 +9,7 @@ import type { DedupeRow, InstanceRow, QueuedMessage } from "../instances";
 import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
 import { join, raw, sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
+import { writeStepTasks } from "./task-queries";
 import {
   columnName,
   deadLetters,
@@ -155,6 +156,7 @@ async function writeSteps(
       writes.unparked.map((instanceId) => ({ instanceId, parked: 0 })),
     );
   }
+  await writeStepTasks(handle, dialect, writes);
   insert(
     mailbox,
     writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN(), parked: 0 })),

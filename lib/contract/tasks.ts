@@ -1,0 +1,120 @@
+/**
+ * Tasks: outside work under a lease, for workers in any language.
+ */
+import { z } from "zod";
+import { json, pageOf, pageQuery, timestamp } from "./common";
+
+/** The src of an invocation. */
+const type = z.string().min(1).max(256);
+const token = z.string().min(1).max(64);
+const taskError = z.object({ code: z.string(), message: z.string(), data: json.optional() });
+
+export const claimBody = z.strictObject({
+  types: z.array(type).min(1).max(50),
+  /** Who claims, e.g. `host-4711`: shown with the task. */
+  workerId: z.string().min(1).max(128),
+  /** Default 1. */
+  max: z.int().min(1).max(100).optional(),
+  /** How long to wait for work when there is none; default 0. */
+  waitMs: z.int().min(0).max(30_000).optional(),
+});
+export const claimedTask = z.object({
+  /** Proves the claim: every later call for the task names it. */
+  token: z.string(),
+  type: z.string(),
+  input: json,
+  instanceId: z.string(),
+  taskId: z.string(),
+  invokeId: z.string(),
+  /** Stable over attempts: hand it on to whoever must not do it twice. */
+  idempotencyKey: z.string(),
+  /** Rises with every claim of the task. */
+  fence: z.int(),
+  /** From 1. */
+  attempt: z.int(),
+  attemptsMax: z.int(),
+  /** What the last heartbeat with progress left, of an earlier attempt too; null when none did. */
+  progress: json,
+  /** Heartbeat at a third of what is left until then. */
+  leaseUntil: timestamp,
+  /** When this attempt's time is over; null: it has no limit. */
+  attemptUntil: timestamp.nullable(),
+});
+export type ClaimedTask = z.infer<typeof claimedTask>;
+/** `leaseMs`: how long a lease is, so that a worker needs no clock in common with the server. */
+export const claimResult = z.object({ tasks: z.array(claimedTask), leaseMs: z.int() });
+
+export const heartbeatBody = z.strictObject({ token, progress: json.optional() });
+export const heartbeatResult = z.object({
+  leaseUntil: timestamp,
+  /** The instance waits for it no more: stop, and say so by failing it. */
+  cancel: z.boolean(),
+});
+export const completeBody = z.strictObject({ token, output: json.optional() });
+export const completeResult = z.object({
+  /** `cancelled`: the instance waits for it no more; the output is kept and moves nothing. */
+  status: z.enum(["succeeded", "cancelled"]),
+  /** This claim had been completed before: nothing was changed. */
+  replayed: z.boolean(),
+});
+export const failBody = z.strictObject({
+  token,
+  error: z.strictObject({
+    /** Not tried again when the invocation's `noRetry` names it. */
+    code: z.string().min(1).max(128),
+    message: z.string().max(4_000),
+    data: json.optional(),
+    /** false: another attempt is no use. */
+    retry: z.boolean().optional(),
+  }),
+});
+export const failResult = z.object({
+  /** `pending`: it is tried again from `readyAt` on. */
+  status: z.enum(["pending", "failed", "cancelled"]),
+  readyAt: timestamp.nullable(),
+  replayed: z.boolean(),
+});
+
+export const taskKind = z.enum([
+  "named",
+  "http",
+  "human",
+  "chart",
+  "each",
+  "lock",
+  "placeholder",
+  "compensation",
+]);
+export const taskStatus = z.enum(["pending", "running", "succeeded", "failed", "cancelled"]);
+export const taskView = z.object({
+  instanceId: z.string(),
+  taskId: z.string(),
+  invokeId: z.string(),
+  generation: z.int(),
+  state: z.string(),
+  kind: taskKind,
+  type: z.string(),
+  status: taskStatus,
+  input: json,
+  priority: z.int(),
+  /** Attempts begun. */
+  attempt: z.int(),
+  attemptsMax: z.int(),
+  /** Pending: not claimed before. */
+  readyAt: timestamp,
+  worker: z.string().nullable(),
+  leaseUntil: timestamp.nullable(),
+  attemptUntil: timestamp.nullable(),
+  progress: json,
+  concurrencyKey: z.string().nullable(),
+  result: json,
+  /** Of the last attempt that failed; of the task when it failed for good. */
+  error: taskError.nullable(),
+  createdAt: timestamp,
+  startedAt: timestamp.nullable(),
+  updatedAt: timestamp,
+  endedAt: timestamp.nullable(),
+});
+export type TaskView = z.infer<typeof taskView>;
+export const taskList = pageOf(taskView);
+export const taskQuery = z.strictObject({ ...pageQuery });

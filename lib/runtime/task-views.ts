@@ -1,0 +1,103 @@
+/**
+ * Tasks as the runtime shows them: to who works on them, and to who looks on.
+ */
+import type { Json } from "@/lib/base/json";
+import type { TaskRow } from "@/lib/store/tasks";
+import { taskIdempotencyKey, type TaskError, type TaskKind, type TaskStatus } from "./task-rules";
+
+/** What a worker gets with its claim. */
+export interface ClaimedTask {
+  /** Proves the claim: every later call for the task names it. */
+  token: string;
+  type: string;
+  input: Json;
+  instanceId: string;
+  taskId: string;
+  invokeId: string;
+  /** Stable over attempts. */
+  idempotencyKey: string;
+  /** Rises with every claim of the task. */
+  fence: number;
+  /** From 1. */
+  attempt: number;
+  attemptsMax: number;
+  /** What the last heartbeat with progress left, of an earlier attempt too. */
+  progress: Json;
+  leaseUntil: number;
+  /** When this attempt's time is over; null: it has no limit. */
+  attemptUntil: number | null;
+}
+
+export interface TaskView {
+  instanceId: string;
+  taskId: string;
+  invokeId: string;
+  generation: number;
+  state: string;
+  kind: TaskKind;
+  type: string;
+  status: TaskStatus;
+  input: Json;
+  priority: number;
+  attempt: number;
+  attemptsMax: number;
+  /** Pending: not claimed before. */
+  readyAt: number;
+  worker: string | null;
+  leaseUntil: number | null;
+  attemptUntil: number | null;
+  progress: Json;
+  concurrencyKey: string | null;
+  result: Json;
+  /** Of the last attempt that failed, of the task when it failed for good. */
+  error: TaskError | null;
+  createdAt: number;
+  startedAt: number | null;
+  updatedAt: number;
+  endedAt: number | null;
+}
+
+export const viewClaimedTask = (row: TaskRow): ClaimedTask => ({
+  token: row.token ?? "",
+  type: row.type,
+  input: JSON.parse(row.input) as Json,
+  instanceId: row.instanceId,
+  taskId: row.taskId,
+  invokeId: row.invokeId,
+  idempotencyKey: taskIdempotencyKey(row),
+  fence: row.fence,
+  attempt: row.attempt,
+  attemptsMax: row.attemptsMax,
+  progress: parse(row.progress),
+  leaseUntil: row.leaseUntil ?? 0,
+  attemptUntil: row.attemptUntil,
+});
+
+export const viewTask = (row: TaskRow): TaskView => ({
+  instanceId: row.instanceId,
+  taskId: row.taskId,
+  invokeId: row.invokeId,
+  generation: row.generation,
+  state: row.state,
+  kind: row.kind as TaskKind,
+  type: row.type,
+  status: row.status as TaskStatus,
+  input: JSON.parse(row.input) as Json,
+  priority: row.priority,
+  attempt: row.attempt,
+  attemptsMax: row.attemptsMax,
+  readyAt: row.readyAt,
+  worker: row.worker,
+  leaseUntil: row.leaseUntil,
+  attemptUntil: row.attemptUntil,
+  progress: parse(row.progress),
+  concurrencyKey: row.concurrencyKey,
+  result: parse(row.result),
+  error: row.error === null ? null : (JSON.parse(row.error) as TaskError),
+  createdAt: row.createdAt,
+  startedAt: row.startedAt,
+  updatedAt: row.updatedAt,
+  endedAt: row.endedAt,
+});
+
+const parse = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));

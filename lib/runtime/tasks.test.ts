@@ -1,0 +1,355 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { anonymousActor } from "@/lib/access/actor";
+import { must } from "@/lib/base/assert";
+import type { JsonObject } from "@/lib/base/json";
+import { advance, providers } from "@/lib/testing/database";
+import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import type { ClaimedTask } from "./task-views";
+
+/** Pays by a task; `leave` goes away from it, `again` enters it anew. */
+const paying = (invoke: JsonObject = {}): JsonObject => ({
+  lockstep: 1,
+  tasks: { charge: {} },
+  context: { answers: [] },
+  initial: "paying",
+  states: {
+    paying: {
+      invoke: { id: "pay", src: "charge", input: { amount: "input.amount" }, ...invoke },
+      on: {
+        "done.invoke.pay": {
+          target: "paid",
+          actions: { assign: { answers: "context.answers + [event.data]" } },
+        },
+        "error.invoke.pay": {
+          target: "unpaid",
+          actions: { assign: { answers: "context.answers + [event.data.code]" } },
+        },
+        leave: "aside",
+        again: { target: "paying", reenter: true },
+        stop: "stopped",
+      },
+    },
+    paid: { on: { again: "paying" } },
+    unpaid: {},
+    aside: { on: { again: "paying" } },
+    stopped: { type: "final" },
+  },
+});
+const minute = 60_000;
+
+describe.each(providers)("tasks on %s", (provider) => {
+  let at: TestRuntime;
+  afterEach(async () => {
+    await at.end();
+    expect(at.reported).toEqual([]);
+  });
+  const begin = async (invoke: JsonObject = {}, ...ids: string[]) => {
+    at = await freshRuntime(provider);
+    await publish(at.runtime, "order", paying(invoke));
+    for (const id of ids.length > 0 ? ids : ["a"]) {
+      await at.runtime.startInstance(local, { chartId: "order", id, input: { amount: 5 } });
+    }
+  };
+  const claim = async (over: object = {}): Promise<ClaimedTask[]> => {
+    const args = { types: ["charge"], workerId: "w1", ...over };
+    return (await at.runtime.claimTasks(local, args)).tasks;
+  };
+  const claimOne = async (over: object = {}) => must((await claim(over))[0], "a task to claim");
+  const send = (type: string, instanceId = "a") => at.runtime.sendEvent(local, { instanceId, type });
+  const state = async (instanceId = "a") =>
+    (await at.runtime.getInstance(local, { instanceId })).configuration;
+  const tasks = async (instanceId = "a") => (await at.runtime.listTasks(local, { instanceId })).items;
+  const task = async () => must((await tasks())[0], "the newest task");
+  const becomes = (name: string, instanceId = "a") =>
+    vi.waitFor(async () => expect(await state(instanceId)).toEqual([name]), 5_000);
+  const code = (promise: Promise<unknown>) =>
+    promise.then(
+      () => "none",
+      (error: { code?: string }) => error.code,
+    );
+  const log = async (instanceId = "a") =>
+    (await at.runtime.getLog(local, { instanceId })).items.map(({ kind, type, outcome, reason }) =>
+      [kind, type, outcome, reason].filter((each) => each !== null).join(" "),
+    );
+
+  test("I2: entering a state begins its task; its answer moves the chart and is one log entry", async () => {
+    await begin();
+    at.runtime.startWorkers();
+    expect(await task()).toMatchObject({
+      taskId: "1:pay",
+      type: "charge",
+      kind: "named",
+      status: "pending",
+      input: { amount: 5 },
+      state: "paying",
+    });
+    const mine = await claimOne();
+    expect(mine).toMatchObject({
+      instanceId: "a",
+      input: { amount: 5 },
+      idempotencyKey: "a:1:pay",
+      attempt: 1,
+      fence: 1,
+      progress: null,
+    });
+    expect(await claim()).toEqual([]);
+    expect(await task()).toMatchObject({ status: "running", worker: "w1", attempt: 1 });
+    const done = await at.runtime.completeTask(local, { token: mine.token, output: { receipt: 7 } });
+    expect(done).toEqual({ status: "succeeded", replayed: false });
+    await becomes("paid");
+    expect(await task()).toMatchObject({ status: "succeeded", result: { receipt: 7 }, leaseUntil: null });
+    expect(await log()).toEqual(["task-answer done.invoke.pay moved", "start start moved"]);
+    expect(await at.runtime.getState(local, { instanceId: "a" })).toMatchObject({
+      hashMatches: true,
+      context: { answers: [{ receipt: 7 }] },
+    });
+  });
+
+  test("I4: the same completion again changes nothing and says so; another's token is refused", async () => {
+    await begin();
+    const { token } = await claimOne();
+    await at.runtime.completeTask(local, { token, output: 1 });
+    expect(await at.runtime.completeTask(local, { token, output: 2 })).toMatchObject({ replayed: true });
+    expect(await task()).toMatchObject({ result: 1 });
+    expect(await at.store.countMailbox("a")).toBe(1);
+    expect(await code(at.runtime.failTask(local, { token, error: { code: "x", message: "" } }))).toBe(
+      "lease-lost",
+    );
+    expect(await code(at.runtime.heartbeatTask(local, { token }))).toBe("lease-lost");
+    expect(await code(at.runtime.completeTask(local, { token: "t-guessed" }))).toBe("lease-lost");
+  });
+
+  test("I3: a worker whose lease ran out writes nothing, before and after another has taken over", async () => {
+    await begin();
+    const first = await claimOne();
+    await at.runtime.heartbeatTask(local, { token: first.token, progress: { page: 3 } });
+    await advance(at.database.url, minute + 1);
+    // Not swept yet: the lease counts, not the row's status.
+    expect(await code(at.runtime.completeTask(local, { token: first.token }))).toBe("lease-lost");
+    at.runtime.startWorkers();
+    const second = must((await claim({ workerId: "w2", waitMs: 5_000 }))[0], "taken over");
+    expect(second).toMatchObject({ attempt: 2, fence: 2, progress: { page: 3 }, idempotencyKey: "a:1:pay" });
+    for (const verb of ["completeTask", "heartbeatTask"] as const) {
+      expect(await code(at.runtime[verb](local, { token: first.token }))).toBe("lease-lost");
+    }
+    await at.runtime.completeTask(local, { token: second.token, output: "second" });
+    await becomes("paid");
+    expect(await task()).toMatchObject({ worker: "w2", attempt: 2, result: "second" });
+  });
+
+  test("a heartbeat keeps the task for as long as it beats", async () => {
+    await begin();
+    at.runtime.startWorkers();
+    const { token, leaseUntil } = await claimOne();
+    for (let beat = 0; beat < 3; beat += 1) {
+      await advance(at.database.url, 40_000);
+      const renewed = await at.runtime.heartbeatTask(local, { token });
+      expect(renewed.cancel).toBe(false);
+      expect(renewed.leaseUntil).toBeGreaterThanOrEqual(leaseUntil + (beat + 1) * 40_000);
+    }
+    expect(await at.runtime.completeTask(local, { token })).toMatchObject({ status: "succeeded" });
+  });
+
+  test("a failed attempt is tried again after a growing pause, and ends as error.invoke", async () => {
+    await begin({ retry: { attempts: 3, delay: "10s" } });
+    at.runtime.startWorkers();
+    const error = { code: "declined", message: "no funds" };
+    for (const [attempt, delayMs] of [
+      [1, 10_000],
+      [2, 20_000],
+    ] as const) {
+      const mine = must((await claim({ waitMs: 2_000 }))[0], `attempt ${attempt}`);
+      expect(mine.attempt).toBe(attempt);
+      const now = await at.store.now();
+      const told = await at.runtime.failTask(local, { token: mine.token, error });
+      expect(told).toMatchObject({ status: "pending", replayed: false });
+      const waitMs = must(told.readyAt, "a time") - now;
+      expect(waitMs).toBeGreaterThanOrEqual(delayMs * 0.75);
+      expect(waitMs).toBeLessThan(delayMs + 1_000);
+      expect(await at.runtime.failTask(local, { token: mine.token, error })).toEqual({
+        ...told,
+        replayed: true,
+      });
+      expect(await claim()).toEqual([]);
+      expect(await task()).toMatchObject({ status: "pending", error });
+      await advance(at.database.url, delayMs);
+    }
+    const last = await claimOne();
+    expect(await at.runtime.failTask(local, { token: last.token, error })).toMatchObject({
+      status: "failed",
+    });
+    await becomes("unpaid");
+    expect(await log()).toEqual(["task-answer error.invoke.pay moved", "start start moved"]);
+  });
+
+  test("an error named in noRetry, or one that says so, ends the task at once", async () => {
+    await begin({ retry: { noRetry: ["fraud"] } }, "a", "b");
+    at.runtime.startWorkers();
+    const [one, two] = await claim({ max: 2 });
+    const failing = (
+      of: ClaimedTask | undefined,
+      error: { code: string; message: string; retry?: boolean },
+    ) => at.runtime.failTask(local, { token: must(of, "claimed").token, error });
+    expect(await failing(one, { code: "fraud", message: "" })).toMatchObject({ status: "failed" });
+    expect(await failing(two, { code: "x", message: "", retry: false })).toMatchObject({ status: "failed" });
+    await becomes("unpaid", "a");
+    await becomes("unpaid", "b");
+  });
+
+  test("an attempt has its time, and all attempts together have theirs", async () => {
+    await begin({ timeout: "30s", retry: { within: "70s", delay: "1s", attempts: 9 } });
+    at.runtime.startWorkers();
+    const first = await claimOne();
+    await advance(at.database.url, 20_000);
+    const renewed = await at.runtime.heartbeatTask(local, { token: first.token });
+    expect(renewed.leaseUntil).toBe(first.attemptUntil);
+    await advance(at.database.url, 11_000);
+    await vi.waitFor(async () => expect(await task()).toMatchObject({ status: "pending" }), 5_000);
+    expect(await task()).toMatchObject({ error: { code: "timeout" } });
+    expect(await code(at.runtime.completeTask(local, { token: first.token }))).toBe("lease-lost");
+    await advance(at.database.url, 2_000);
+    const second = must((await claim({ waitMs: 2_000 }))[0], "a second attempt");
+    expect(second.attempt).toBe(2);
+    await advance(at.database.url, 40_000);
+    await becomes("unpaid");
+    expect(await task()).toMatchObject({ status: "failed", error: { code: "timeout" } });
+  });
+
+  test("a task that takes its workers along ends after its attempts", async () => {
+    await begin({ retry: { attempts: 2 } });
+    at.runtime.startWorkers();
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      expect(must((await claim({ waitMs: 5_000 }))[0], "a task").attempt).toBe(attempt);
+      await advance(at.database.url, minute + 1);
+    }
+    await becomes("unpaid");
+    expect(await task()).toMatchObject({ status: "failed", error: { code: "lease-expired" } });
+  });
+
+  test("I6: leaving the state cancels its task; the late answer is kept and moves nothing", async () => {
+    await begin();
+    at.runtime.startWorkers();
+    const { token } = await claimOne();
+    await send("leave");
+    expect(await task()).toMatchObject({ status: "cancelled" });
+    expect(await at.runtime.heartbeatTask(local, { token })).toMatchObject({ cancel: true });
+    await send("again");
+    const late = await at.runtime.completeTask(local, { token, output: "late" });
+    expect(late).toEqual({ status: "cancelled", replayed: false });
+    expect((await tasks()).map(({ taskId, status, result }) => [taskId, status, result])).toEqual([
+      ["2:pay", "pending", null],
+      ["1:pay", "cancelled", "late"],
+    ]);
+    expect(await state()).toEqual(["paying"]);
+    expect(await at.runtime.completeTask(local, { token, output: "later" })).toMatchObject({
+      replayed: true,
+    });
+  });
+
+  test("I6: an answer that waits in the mailbox while the state is entered anew is logged as stale", async () => {
+    await begin();
+    const { token } = await claimOne();
+    const again = at.runtime.sendEvent(local, { instanceId: "a", type: "again", waitMs: 0 });
+    await again;
+    // The answer of generation 1, posted by a process that had not seen the step.
+    await at.store.transaction(async (tx) => {
+      const { answerMessage } = await import("./task-answer");
+      const { noWrites } = await import("@/lib/store/steps");
+      const row = must(await tx.lockTaskByToken(token), "the first task");
+      await tx.writeSteps({
+        ...noWrites(),
+        enqueued: [answerMessage(row, { output: "old" }, "local", await tx.now())],
+      });
+    });
+    at.runtime.startWorkers();
+    await vi.waitFor(async () => expect(await log()).toHaveLength(3), 5_000);
+    expect((await log())[0]).toBe("task-answer done.invoke.pay ignored stale-generation");
+    expect(await state()).toEqual(["paying"]);
+  });
+
+  test("an instance that ends cancels its tasks, one that is deleted takes them along", async () => {
+    await begin({}, "a", "b");
+    const [one, two] = (await claim({ max: 2 })).sort((x, y) => (x.instanceId < y.instanceId ? -1 : 1));
+    await send("stop", "a");
+    expect(await task()).toMatchObject({ status: "cancelled" });
+    const token = must(one, "a's").token;
+    expect(await at.runtime.completeTask(local, { token, output: 1 })).toMatchObject({ status: "cancelled" });
+    expect(await at.store.countMailbox("a")).toBe(0);
+    await at.runtime.deleteInstance(local, { instanceId: "b" });
+    expect(await code(at.runtime.completeTask(local, { token: must(two, "b's").token }))).toBe("lease-lost");
+    await at.runtime.startInstance(local, { chartId: "order", id: "b", input: { amount: 1 } });
+    expect(await tasks("b")).toMatchObject([{ taskId: "1:pay", status: "pending" }]);
+  });
+
+  test("I8: a waiting claim is served within 100 ms of the commit, another process's within 1 s", async () => {
+    await begin();
+    await claimOne();
+    const other = await at.again();
+    const start = (id: string, runtime = at.runtime) =>
+      runtime.startInstance(local, { chartId: "order", id, input: { amount: 1 } });
+    for (const [runtime, withinMs] of [
+      [at.runtime, 100],
+      [other.runtime, 1_000],
+    ] as const) {
+      const waiting = claim({ waitMs: 10_000 });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await start(`late-${withinMs}`, runtime);
+      const began = performance.now();
+      expect(await waiting).toMatchObject([{ instanceId: `late-${withinMs}` }]);
+      expect(performance.now() - began).toBeLessThan(withinMs);
+    }
+    const nothing = performance.now();
+    expect(await claim({ waitMs: 300 })).toEqual([]);
+    expect(performance.now() - nothing).toBeGreaterThan(290);
+    expect(performance.now() - nothing).toBeLessThan(1_000);
+  });
+
+  test("a caller that has gone is given nothing, and a closing runtime ends those that wait", async () => {
+    await begin();
+    await claimOne();
+    const gone = new AbortController();
+    const waiting = claim({ waitMs: 10_000, signal: gone.signal });
+    gone.abort();
+    expect(await waiting).toEqual([]);
+    await at.runtime.startInstance(local, { chartId: "order", id: "b", input: { amount: 1 } });
+    expect((await tasks("b"))[0]).toMatchObject({ status: "pending", attempt: 0 });
+    expect(await claim({ signal: gone.signal })).toEqual([]);
+    const closing = claim({ types: ["none"], waitMs: 10_000 });
+    await at.runtime.close();
+    expect(await closing).toEqual([]);
+  });
+
+  test("most claims take high tiers first, a minute's wait is one tier, and the rest go by age", async () => {
+    at = await freshRuntime(provider);
+    await publish(at.runtime, "order", paying());
+    const start = (id: string, priority: number) =>
+      at.runtime.startInstance(local, { chartId: "order", id, priority, input: { amount: 1 } });
+    await start("old", 0);
+    await advance(at.database.url, 1_000);
+    await start("high", 3);
+    const { claimIn } = await import("./task-claim");
+    const order = (high: boolean) =>
+      at.store
+        .transaction(async (tx) => {
+          const rows = await claimIn(tx, { types: ["charge"], workerId: "w", max: 2 }, high);
+          throw Object.assign(new Error("only looking"), { order: rows.map((row) => row.instanceId) });
+        })
+        .catch((error: { order?: string[] }) => error.order);
+    expect(await order(true)).toEqual(["high", "old"]);
+    expect(await order(false)).toEqual(["old", "high"]);
+    await advance(at.database.url, 4 * minute);
+    await start("higher", 3);
+    expect(await order(true)).toEqual(["high", "old"]);
+  });
+
+  test("Lockstep's own types, denied actors and too large a progress are refused", async () => {
+    await begin();
+    expect(await code(claim({ types: ["http"] }))).toBe("bad-request");
+    expect(await code(at.runtime.claimTasks(anonymousActor, { types: ["x"], workerId: "w" }))).toBe(
+      "forbidden",
+    );
+    const { token } = await claimOne();
+    const progress = "x".repeat(70_000);
+    expect(await code(at.runtime.heartbeatTask(local, { token, progress }))).toBe("payload-too-large");
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * What every store promises of tasks, on every store.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { must } from "@/lib/base/assert";
+import { freshDatabase, providers, type TestDatabase } from "@/lib/testing/database";
+import { instanceRow, logRow, taskRow } from "@/lib/testing/rows";
+import { noWrites, type StepWrites } from "../steps";
+import type { Store } from "../store";
+import type { TaskRow } from "../tasks";
+import { openSqlStore } from "./open-sql-store";
+
+describe.each(providers)("tasks on %s", (provider) => {
+  let database: TestDatabase;
+  let store: Store;
+  beforeEach(async () => {
+    database = await freshDatabase(provider);
+    store = await openSqlStore({ url: database.url, connections: 8 });
+  });
+  afterEach(async () => {
+    await store.close();
+    await database.drop();
+  });
+  const write = (writes: Partial<StepWrites>) =>
+    store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+  const begin = (...tasks: TaskRow[]) => write({ tasksBegun: tasks });
+  const find = (taskId: string, instanceId = "i1") => store.findTask({ instanceId, taskId });
+  const claimable = (type: string, by: "rank" | "ready", bound: number, now = 9_000, limit = 9) =>
+    store.transaction(async (tx) =>
+      (await tx.lockClaimable(type, { by, bound }, now, limit)).map((task) => task.taskId),
+    );
+
+  test("I2: a task begins with the step that asks for it, or not at all", async () => {
+    await begin(taskRow({ timeoutMs: 5_000_000_000, compensate: '{"src":"refund"}' }));
+    expect(await find("1:pay")).toEqual(
+      taskRow({ timeoutMs: 5_000_000_000, compensate: '{"src":"refund"}' }),
+    );
+    const failing = store.transaction(async (tx) => {
+      await tx.writeSteps({ ...noWrites(), tasksBegun: [taskRow({ taskId: "2:pay" })] });
+      throw new Error("changed my mind");
+    });
+    await expect(failing).rejects.toThrow("changed my mind");
+    expect(await find("2:pay")).toBeNull();
+    await expect(begin(taskRow({ taskId: "3:pay" }), taskRow())).rejects.toThrow();
+    expect(await find("3:pay")).toBeNull();
+  });
+
+  test("a claim finds what waits, by rank or by age, each by its bound, and skips what others hold", async () => {
+    await begin(
+      taskRow({ taskId: "old", rank: 3_000, readyAt: 3_000 }),
+      taskRow({ taskId: "high", rank: -200_000, readyAt: 5_000, priority: 4 }),
+      taskRow({ taskId: "later", rank: 9_500, readyAt: 9_500 }),
+      taskRow({ taskId: "other", type: "ship", queue: "ship" }),
+      taskRow({ taskId: "blocked", queue: null }),
+      taskRow({ taskId: "done", status: "succeeded", queue: null }),
+    );
+    expect(await claimable("charge", "rank", 9_000)).toEqual(["high", "old"]);
+    expect(await claimable("charge", "rank", -1)).toEqual(["high"]);
+    expect(await claimable("charge", "ready", -1)).toEqual(["old"]);
+    expect(await claimable("charge", "ready", Number.MIN_SAFE_INTEGER)).toEqual(["old", "high"]);
+    expect(await claimable("charge", "ready", Number.MIN_SAFE_INTEGER, 9_500, 2)).toEqual(["old", "high"]);
+    expect(await claimable("charge", "ready", 5_000, 9_500)).toEqual(["later"]);
+    expect(await store.countClaimable(["charge", "ship", "none"], 9_000, 9)).toEqual([
+      { type: "charge", count: 2 },
+      { type: "ship", count: 1 },
+    ]);
+    expect(await store.countClaimable(["charge"], 9_000, 1)).toEqual([{ type: "charge", count: 1 }]);
+  });
+
+  // SQLite has one writer: nothing is ever held by another.
+  test.runIf(provider === "postgresql")("a claim leaves out what another one holds", async () => {
+    await begin(taskRow({ taskId: "high", rank: 1 }), taskRow({ taskId: "old", rank: 2 }));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let locked = () => {};
+    const isLocked = new Promise<void>((resolve) => (locked = resolve));
+    const holder = store.transaction(async (tx) => {
+      await tx.lockClaimable("charge", { by: "rank", bound: 9_000 }, 9_000, 1);
+      locked();
+      await held;
+    });
+    await isLocked;
+    expect(await claimable("charge", "rank", 9_000)).toEqual(["old"]);
+    release();
+    await holder;
+  });
+
+  test("I3: of many claimers at once each task goes to one", async () => {
+    await begin(...Array.from({ length: 20 }, (_, n) => taskRow({ taskId: `t${n}`, rank: n, readyAt: n })));
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, claimer) =>
+        store.transaction(async (tx) => {
+          const rows = await tx.lockClaimable("charge", { by: "rank", bound: 9_000 }, 9_000, 4);
+          await tx.writeTasks(
+            rows.map((row) => ({
+              ...row,
+              status: "running",
+              queue: null,
+              token: `${claimer}-${row.taskId}`,
+            })),
+          );
+          return rows.map((row) => row.taskId);
+        }),
+      ),
+    );
+    const taken = claims.flat();
+    expect(new Set(taken).size).toBe(taken.length);
+    const left = await claimable("charge", "rank", 9_000, 9_000, 99);
+    expect(taken.length + left.length).toBe(20);
+    const first = must(taken[0], "one was taken");
+    const token = must((await find(first))?.token, "it has a token");
+    const held = await store.transaction((tx) => tx.lockTaskByToken(token));
+    expect(held).toMatchObject({ taskId: first, status: "running", queue: null });
+    expect(await store.transaction((tx) => tx.lockTaskByToken("nobody's"))).toBeNull();
+  });
+
+  test("cancelling ends what is unfinished and keeps the claim, so that its worker can be told", async () => {
+    const running = { status: "running", queue: null, token: "t1", leaseUntil: 50, dueAt: 50 };
+    await begin(
+      taskRow({ taskId: "1:a", ...running }),
+      taskRow({ taskId: "1:b" }),
+      taskRow({ taskId: "1:c", status: "succeeded", queue: null, endedAt: 3 }),
+      taskRow({ instanceId: "i2", taskId: "1:b" }),
+    );
+    await write({
+      tasksCancelled: ["1:a", "1:c"].map((taskId) => ({ instanceId: "i1", taskId, at: 7 })),
+    });
+    expect(await find("1:a")).toMatchObject({
+      status: "cancelled",
+      token: "t1",
+      leaseUntil: 50,
+      dueAt: null,
+      endedAt: 7,
+    });
+    expect(await find("1:b")).toMatchObject({ status: "pending" });
+    expect(await find("1:c")).toMatchObject({ status: "succeeded", endedAt: 3 });
+    await write({ ended: [{ instanceId: "i1", at: 9, reason: "instance-ended" }] });
+    expect(await find("1:b")).toMatchObject({ status: "cancelled", queue: null, endedAt: 9 });
+    expect(await find("1:a")).toMatchObject({ endedAt: 7 });
+    expect(await find("1:b", "i2")).toMatchObject({ status: "pending" });
+    await write({ emptied: ["i1"] });
+    expect(await find("1:a")).toBeNull();
+    expect(await find("1:b", "i2")).not.toBeNull();
+  });
+
+  test("the sweeper finds what is due, an instance's tasks are paged newest first", async () => {
+    await write({ created: [instanceRow()], log: [logRow()] });
+    await begin(
+      ...[5, 1, 3].map((n) =>
+        taskRow({ taskId: `1:t${n}`, createdAt: 100 + (n > 2 ? 1 : 0), dueAt: n * 10 }),
+      ),
+      taskRow({ taskId: "1:never", createdAt: 99 }),
+    );
+    expect((await store.findDueTasks(30, 9)).map((key) => key.taskId)).toEqual(["1:t1", "1:t3"]);
+    expect((await store.findDueTasks(30, 1)).map((key) => key.taskId)).toEqual(["1:t1"]);
+    const first = await store.listTasks("i1", null, 2);
+    expect(first.map((task) => task.taskId)).toEqual(["1:t5", "1:t3"]);
+    const rest = await store.listTasks("i1", must(first[1], "two rows"), 9);
+    expect(rest.map((task) => task.taskId)).toEqual(["1:t1", "1:never"]);
+    const held = await store.transaction((tx) =>
+      tx.lockTasks(["1:t3", "1:t1", "no"].map((taskId) => ({ instanceId: "i1", taskId }))),
+    );
+    expect(held.map((task) => task.taskId)).toEqual(["1:t1", "1:t3"]);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * What is remembered of tasks: one row for each invocation of an entry generation of its state.
+ */
+export interface TaskRow {
+  instanceId: string;
+  /** `generation:invokeId`; with the instance's id before it, the idempotency key of what it does. */
+  taskId: string;
+  incarnation: number;
+  invokeId: string;
+  generation: number;
+  /** The state that invoked it. */
+  state: string;
+  kind: string;
+  /** What a worker claims it by: the invocation's src. */
+  type: string;
+  status: string;
+  /** The type while it may be claimed, else null. */
+  queue: string | null;
+  /** JSON. */
+  input: string;
+  priority: number;
+  rank: number;
+  readyAt: number;
+  /** Attempts begun. */
+  attempt: number;
+  attemptsMax: number;
+  /** Counts claims and never falls. */
+  fence: number;
+  /** JSON: the engine's RetryPolicy. */
+  retry: string;
+  /** Of one attempt; null: none. */
+  timeoutMs: number | null;
+  attemptUntil: number | null;
+  /** For all attempts together. */
+  overallUntil: number | null;
+  /** When the sweeper must look at it. */
+  dueAt: number | null;
+  worker: string | null;
+  /** Of the newest claim; stays after its end, so that a repeated answer is told apart from a stranger's. */
+  token: string | null;
+  /** While an attempt may still be running. */
+  leaseUntil: number | null;
+  /** JSON. */
+  progress: string | null;
+  concurrencyKey: string | null;
+  /** JSON: the engine's Compensation. */
+  compensate: string | null;
+  /** JSON: the output. */
+  result: string | null;
+  /** JSON: {code, message}. */
+  error: string | null;
+  createdAt: number;
+  /** Of the newest attempt. */
+  startedAt: number | null;
+  updatedAt: number;
+  endedAt: number | null;
+}
+export type TaskKey = Pick<TaskRow, "instanceId" | "taskId">;
+
+export interface TaskReads {
+  /** An instance's tasks, newest first; rows after the cursor. */
+  listTasks(
+    instanceId: string,
+    after: Pick<TaskRow, "createdAt" | "taskId"> | null,
+    limit: number,
+  ): Promise<TaskRow[]>;
+  findTask(key: TaskKey): Promise<TaskRow | null>;
+  /** How many of each type may be claimed at `now`, counted up to `limitEach`; types without any are left out. */
+  countClaimable(
+    types: readonly string[],
+    now: number,
+    limitEach: number,
+  ): Promise<{ type: string; count: number }[]>;
+  /** Tasks at which the sweeper must look. */
+  findDueTasks(now: number, limit: number): Promise<TaskKey[]>;
+}
+
+export interface ClaimOrder {
+  /** `rank`: only ranks up to `bound`, smallest first. `ready`: only ranks above it, longest ready first. */
+  by: "rank" | "ready";
+  bound: number;
+}
+
+export interface TaskTransaction {
+  /** Tasks of that type that may be claimed at `now`, held to the transaction's end; others' are skipped. */
+  lockClaimable(type: string, order: ClaimOrder, now: number, limit: number): Promise<TaskRow[]>;
+  /** The task of that claim, held to the transaction's end. */
+  lockTaskByToken(token: string): Promise<TaskRow | null>;
+  /** Those that exist, by key, held to the transaction's end. `skipBusy` leaves out the ones another transaction holds. */
+  lockTasks(keys: readonly TaskKey[], options?: { skipBusy?: boolean }): Promise<TaskRow[]>;
+  /** Holds the unfinished tasks of those instances: lock order, before lock rows. */
+  holdTasksOf(instanceIds: readonly string[]): Promise<void>;
+  /** Tasks as they are now; each one's row is held. */
+  writeTasks(rows: readonly TaskRow[]): Promise<void>;
+}
