@@ -4,10 +4,11 @@
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
 import type { Diagnostic } from "./diagnostic";
-import type { Invoke } from "./document";
+import type { Invoke, TaskDefaults } from "./document";
 import { listOf, type CompiledState, type Machine } from "./machine";
 import { nearName } from "./near-name";
 import { label } from "./resolve-target";
+import { escapeSegment } from "./transition-id";
 
 const builtInSources = ["http", "lock", "chart", "each", "human"];
 
@@ -22,15 +23,20 @@ interface Written {
 
 export function diagnoseInvocations(machine: Machine): Diagnostic[] {
   const written = machine.ordered.flatMap(invocationsOf);
-  if (written.length === 0) return [];
   const holders = holdersOf(written);
-  return written.flatMap((one) => [
-    ...unknownTask(one, machine),
-    ...withoutOnError(one),
-    ...withoutLockLost(one),
-    ...locksNotHeld(one, holders),
-  ]);
+  return [...taskProblems(machine), ...written.flatMap((one) => judged(one, holders, machine))];
 }
+
+const judged = (
+  one: Written,
+  holders: ReadonlyMap<string, readonly CompiledState[]>,
+  machine: Machine,
+): Diagnostic[] => [
+  ...unknownTasks(one, machine),
+  ...withoutOnError(one),
+  ...withoutLockLost(one),
+  ...locksNotHeld(one, holders),
+];
 
 const invocationsOf = (state: CompiledState): Written[] =>
   listOf(state.node.invoke).map((invoke, index) => ({
@@ -42,23 +48,62 @@ const invocationsOf = (state: CompiledState): Written[] =>
     field: `invoke/${index}`,
   }));
 
-function unknownTask({ state, invoke, src, field }: Written, machine: Machine): Diagnostic[] {
-  const { tasks } = machine.chart;
-  if (typeof invoke.src !== "string" || builtInSources.includes(src) || Object.hasOwn(tasks ?? {}, src))
-    return [];
-  const near = nearName(src, [...Object.keys(tasks ?? {}), ...builtInSources]);
+/** The invocation's own, and that of what undoes it. */
+function unknownTasks({ state, invoke, field }: Written, machine: Machine): Diagnostic[] {
+  const { compensate } = invoke;
+  return [
+    ...unknownTask(invoke, { state: state.name, field: `${field}/src` }, machine),
+    ...(compensate === undefined
+      ? []
+      : unknownTask(compensate, { state: state.name, field: `${field}/compensate/src` }, machine)),
+  ];
+}
+
+function unknownTask({ src }: Invoke, at: { state: string; field: string }, machine: Machine): Diagnostic[] {
+  const tasks = machine.chart.tasks ?? {};
+  if (typeof src !== "string" || builtInSources.includes(src) || Object.hasOwn(tasks, src)) return [];
+  const near = nearName(src, [...Object.keys(tasks), ...builtInSources]);
   return [
     {
       code: "unknown-task",
       severity: "error",
-      at: { state: state.name, field: `${field}/src` },
+      at,
       message: `there is no task named "${src}"${near === null ? `: declare it in \`tasks\`, or use ${builtInSources.join(", ")}` : `: did you mean \`${near}\`?`}`,
       fix:
         near === null
           ? { title: `Declare the task ${src}`, edit: { declare: "tasks", name: src, value: {} } }
-          : { title: `Use ${near}`, edit: { set: `${field}/src`, state: state.name, to: near } },
+          : { title: `Use ${near}`, edit: { set: at.field, state: at.state, to: near } },
     },
   ];
+}
+
+const taskFields = ["description", "schemas", "retry", "timeout", "concurrencyKey", "compensate"];
+
+/** Undone by tasks that exist; keys of a task's own are its business, a slip of a known one is not. */
+function taskProblems(machine: Machine): Diagnostic[] {
+  return Object.entries(machine.chart.tasks ?? {}).flatMap(([name, task]) => {
+    const field = `tasks/${escapeSegment(name)}`;
+    const { compensate } = task as TaskDefaults;
+    const slips = Object.keys(task).flatMap((key): Diagnostic[] => {
+      const near = taskFields.includes(key) ? null : nearName(key, taskFields);
+      if (near === null || Object.hasOwn(task, near)) return [];
+      const place = `${field}/${escapeSegment(key)}`;
+      return [
+        {
+          code: "unknown-key",
+          severity: "warning",
+          at: { state: "", field: place },
+          message: `the task ${name} has a key \`${key}\`, which nothing reads: did you mean \`${near}\`?`,
+          fix: { title: `Rename to ${near}`, edit: { rename: place, state: "", to: near } },
+        },
+      ];
+    });
+    const undoing =
+      compensate === undefined
+        ? []
+        : unknownTask(compensate, { state: "", field: `${field}/compensate/src` }, machine);
+    return [...slips, ...undoing];
+  });
 }
 
 /** Whether the state or one above it has a transition for one of these names. */

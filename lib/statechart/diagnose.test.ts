@@ -226,6 +226,11 @@ test("a wrong target names the likely one, a missing initial carries its fix", (
   expect(missing?.fix).toEqual({ title: "Start in a", edit: { set: "initial", state: "", to: "a" } });
 });
 
+test("a dotted key is told to who has not validated, too", () => {
+  const chart = sound({ states: { a: { on: { go: "b" } }, b: { type: "final" }, "c.d": {} } });
+  expect(found(chart)).toContain("error dotted-key #states/c.d");
+});
+
 test("compile refuses what cannot run and keeps what fails only when reached", () => {
   const make = (chart: Draft): unknown => compile({ lockstep: 1, ...chart });
   expect(() => make(inA({ on: { go: "nowhere" } }))).toThrow(

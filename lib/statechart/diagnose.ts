@@ -11,6 +11,7 @@ import { diagnoseReach } from "./diagnose-reach";
 import type { CompiledState, CompiledTransition } from "./machine";
 import { readMachine } from "./read-machine";
 import { label } from "./resolve-target";
+import { escapeSegment } from "./transition-id";
 
 type Fix = NonNullable<Diagnostic["fix"]>;
 
@@ -43,12 +44,17 @@ function misplaced(state: CompiledState): Diagnostic[] {
   const remove = (field: string): Fix => removal(state, field);
   const { parent } = state;
   if (parent !== null && state.key.includes(".") && node.id === undefined) {
-    const message = "has a key with a dot and no `id`: paths take it for two states";
-    const fix = {
-      title: `Give it the id ${state.key}`,
-      edit: { set: "id", state: state.name, to: state.key },
-    };
-    add("error", "dotted-name", "id", message, fix);
+    const field = `states/${escapeSegment(state.key)}`;
+    found.push({
+      code: "dotted-key",
+      severity: "error",
+      at: { state: parent.name, field },
+      message: `the state key "${state.key}" holds a dot: give the state an \`id\``,
+      fix: {
+        title: `Give it the id ${state.key}`,
+        edit: { set: `${field}/id`, state: parent.name, to: state.key },
+      },
+    });
   }
   const hasChildren = state.children.length > 0;
   if (state.type === "history") {
