@@ -1,6 +1,6 @@
 /**
- * dist/lockstep.js (the command, whole) and dist/serve.js (the server's entry, its packages left in node_modules) as
- * esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
+ * dist/lockstep.js (the command, whole), dist/cel.js (`lockstep/cel`, whole) and dist/serve.js (the server's entry, its
+ * packages left in node_modules) as esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
  * second. Only what changed is written, each file at once, so that a command that runs meanwhile never sees half a file.
  */
 import {
@@ -41,11 +41,23 @@ const builds = await Promise.all([
     chunkNames: "chunks/[name]-[hash]",
     banner: { js: "#!/usr/bin/env node" },
   }),
+  // What a machine written as a TypeScript module evaluates its CEL with, in Node and in browsers.
+  build({
+    ...shared,
+    entryPoints: { cel: "lib/formats/xstate/cel-runtime.ts" },
+    platform: "neutral",
+    target: "es2022",
+    mainFields: ["module", "main"],
+  }),
   // Next and Prisma find their own files only from node_modules.
   build({ ...shared, entryPoints: { serve: "lib/serve.ts" }, packages: "external" }),
 ]);
 
 const files = builds.flatMap(({ outputFiles }) => outputFiles);
+files.push({
+  path: join(out, "cel.d.ts"),
+  contents: readFileSync(join(root, "lib/formats/xstate/lockstep-cel.d.ts")),
+});
 // The entry points at the chunks: they come first.
 for (const { path, contents } of files.toSorted(
   (a, b) => b.path.split("/").length - a.path.split("/").length,

@@ -15,18 +15,20 @@ import { writeFileAtomic } from "./write-file-atomic";
 const formats: readonly (readonly [extension: string, format: ExportFormat])[] = [
   [".xstate.json", "xstate"],
   [".json", "lockstep"],
+  [".ts", "module"],
+  [".mts", "module"],
   [".scxml", "scxml"],
   [".mmd", "mermaid"],
   [".mermaid", "mermaid"],
 ];
 const laterFormats: readonly (readonly [extension: string, name: string])[] = [
-  [".ts", "an XState module"],
-  [".js", "an XState module"],
+  [".js", "JavaScript (write .ts)"],
   [".svg", "SVG"],
   [".png", "PNG"],
 ];
 
-const known = ".json for a lockstep chart, .xstate.json for XState, .scxml for SCXML, .mmd for Mermaid";
+const known =
+  ".json for a lockstep chart, .xstate.json for XState, .ts for a TypeScript module, .scxml for SCXML, .mmd for Mermaid";
 
 export function convert(args: string[]): ExitCode {
   const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });

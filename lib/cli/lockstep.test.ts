@@ -387,6 +387,14 @@ describe("convert", () => {
     expect(await lockstep(["check", to])).toMatchObject({ code: 0 });
   });
 
+  test("to a TypeScript module for XState", async () => {
+    const to = join(folder, "out.ts");
+    const done = await lockstep(["convert", microwave, to]);
+    expect(done).toMatchObject({ code: 0, out: "" });
+    expect(done.err).toContain(`${to}: lost: XState stops at an error`);
+    expect(readFileSync(to, "utf8")).toMatch(/import \{ cel \} from "lockstep\/cel";[^]*\.createMachine\(/);
+  });
+
   test("to Mermaid and back: a chart again, what it cannot say on stderr", async () => {
     const to = join(folder, "out.mmd");
     const done = await lockstep(["convert", microwave, to]);
@@ -406,7 +414,7 @@ describe("convert", () => {
     expect(readdirSync(folder).length).toBe(before);
   });
 
-  test.each(["out.ts", "out.svg", "out.txt", "out"])("%s is not written yet: exit 2", async (name) => {
+  test.each(["out.js", "out.svg", "out.txt", "out"])("%s is not written yet: exit 2", async (name) => {
     const done = await lockstep(["convert", microwave, join(folder, name)]);
     expect(done.code).toBe(2);
     expect(done.err).toContain("Nothing was written");

@@ -13,6 +13,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./run")).run(args);
     case "test":
       return (await import("./test")).test(args);
+    case "paths":
+      return (await import("./paths")).paths(args);
     case "render":
       return (await import("./render")).render(args);
     case "help":

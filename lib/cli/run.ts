@@ -2,17 +2,17 @@
  * `lockstep run FILE`: plays a chart in memory on a virtual clock and prints a line after the start, per input line, and
  * for --drain. With --json stdout holds only those lines; everything else goes to stderr.
  */
-import { closeSync, createReadStream, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, createReadStream, openSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { Json } from "@/lib/base/json";
-import { parseJson } from "@/lib/formats/parse-json";
 import type { Microstep } from "@/lib/statechart/trace";
 import { parseInputLine } from "./input-line";
 import { loadMachine } from "./load-machine";
 import { childChartsOf, reasonOf } from "./read-chart-file";
+import { readStubsFile } from "./read-stubs-file";
 import { Session, type SessionLine } from "@/lib/play/session";
-import { delayMs, parseStubs, type Stubs } from "@/lib/play/stubs";
+import { delayMs } from "@/lib/play/stubs";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -36,7 +36,7 @@ export async function run(args: string[]): Promise<ExitCode> {
   const untilMs = values.until === undefined ? drainUntilDefaultMs : delayMs(values.until);
   if (untilMs === null)
     throw new UsageError(`--until ${values.until} is no duration: use ms or "60s", "1h30m".`);
-  const stubs = values.stubs === undefined ? undefined : readStubs(values.stubs);
+  const stubs = values.stubs === undefined ? undefined : readStubsFile(values.stubs).stubs;
 
   if (values.events !== undefined && values.events !== "-") mustBeReadable(values.events);
 
@@ -91,21 +91,6 @@ function mustBeReadable(path: string): void {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
-}
-
-function readStubs(file: string): Stubs {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
-  }
-  const parsed = parseJson(text);
-  if (!parsed.ok)
-    throw new UsageError(`${file}:${parsed.at.line}:${parsed.at.column}: not JSON: ${parsed.message}.`);
-  const stubs = parseStubs(parsed.value);
-  if ("problem" in stubs) throw new UsageError(`${file}: ${stubs.problem}.`);
-  return stubs;
 }
 
 function inWords(line: SessionLine): string {

@@ -44,10 +44,21 @@ export async function test(args: string[]): Promise<ExitCode> {
   return failed > 0 || broken ? exit.chart : exit.ok;
 }
 
+/** The tests that lie beside a chart; none where there is no such file. */
+export function testsBeside(chart: string): ChartTest[] {
+  const file = testFileOf(chart);
+  return file === undefined ? [] : readTestFile(file);
+}
+
+const stemOf = (chart: string): string => chart.replace(/(?:\.xstate)?\.[^./\\]*$/, "");
+
+const testFileOf = (chart: string): string | undefined =>
+  [`${stemOf(chart)}.test.json`, `${stemOf(chart)}.tests.json`].find((path) => existsSync(path));
+
 function findSuite(file: string): { chart: string; tests: ChartTest[] } {
   if (!testsEnding.test(file)) {
-    const stem = file.replace(/(?:\.xstate)?\.[^./\\]*$/, "");
-    const found = [`${stem}.test.json`, `${stem}.tests.json`].find((path) => existsSync(path));
+    const stem = stemOf(file);
+    const found = testFileOf(file);
     if (found === undefined)
       throw new UsageError(
         `${file} has no tests: put them beside it in ${stem}.test.json, a list of {name, stubs?, steps}.`,

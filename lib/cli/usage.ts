@@ -19,7 +19,7 @@ export const usage = `lockstep: durable statecharts, from the command line
 
   lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
       --json                           one JSON line per file
-  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .scxml, .mmd
+  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .ts, .scxml, .mmd
   lockstep render IN OUT.svg           the chart as a drawing
   lockstep run FILE                    run a chart in memory on a virtual clock
       --events FILE|-                  JSON lines: {"type":"pay","data":{…}} or {"advance":"30s"}
@@ -28,6 +28,10 @@ export const usage = `lockstep: durable statecharts, from the command line
       --drain                          at the end, advance until nothing is pending …
       --until 60s                      … or this much virtual time since the start has passed
       --stubs FILE                     {"src or invoke id": [{"after": "1s", "output": …} …]}
+  lockstep paths FILE                  ways through a chart
+      --kind shortest|simple|coverage  to every configuration (the default), all of them, or few that take every transition
+      --json                           as tests, for NAME.test.json
+      --stubs FILE                     how invocations answer; else they succeed, or fail, after 1 s
   lockstep test FILE…                  play the tests in NAME.test.json beside the chart NAME; FILE is either
       --json                           one JSON line per test
 

@@ -8,9 +8,10 @@ import type { Loss } from "./import-result";
 import { writeLockstep } from "./lockstep/write-lockstep";
 import { writeMermaid } from "./mermaid/write-mermaid";
 import { writeScxml } from "./scxml/write-scxml";
+import { writeModule } from "./xstate/write-module";
 import { writeXState } from "./xstate/write-xstate";
 
-export type ExportFormat = "lockstep" | "mermaid" | "scxml" | "xstate";
+export type ExportFormat = "lockstep" | "mermaid" | "module" | "scxml" | "xstate";
 
 export interface ExportResult {
   text: string;
@@ -24,6 +25,8 @@ export function exportChart(chart: Chart, format: ExportFormat): ExportResult {
       return { text: writeLockstep(chart), losses: [] };
     case "mermaid":
       return writeMermaid(chart);
+    case "module":
+      return writeModule(chart);
     case "scxml":
       return writeScxml(chart);
     case "xstate":

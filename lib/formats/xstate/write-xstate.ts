@@ -31,12 +31,12 @@ export function writeXState(chart: Chart): { text: string; losses: Loss[] } {
 /** Names that name each other are followed this far. */
 const namesDepthMax = 20;
 
-class XStateWriter {
+export class XStateWriter {
   readonly losses = new Losses();
-  private readonly tree: ChartTree;
+  protected readonly tree: ChartTree;
   private readonly bySource = new Map<TreeState, TreeTransition[]>();
 
-  constructor(private readonly chart: Chart) {
+  constructor(protected readonly chart: Chart) {
     this.tree = chartTree(chart);
     for (const transition of this.tree.transitions) {
       const list = this.bySource.get(transition.source);
@@ -47,13 +47,8 @@ class XStateWriter {
 
   document(): JsonObject {
     const { chart } = this;
-    const { settings = {}, schemas, tasks } = chart;
-    if (settings.selection !== "xstate")
-      this.losses.add("XState tries a parallel state's own handler only where no region handled the event");
-    if (settings.errors !== "stop") this.losses.add("XState stops at an error that nothing handles");
-    for (const name of Object.keys(settings))
-      if (name !== "selection" && name !== "errors") this.losses.add(`the setting \`${name}\` is left out`);
-    if (tasks !== undefined) this.losses.add("`tasks` are left out");
+    const { schemas } = chart;
+    this.tellSettings();
     const meta = isJsonObject(chart.meta) ? chart.meta : {};
     const kept = isJsonObject(meta.xstate) ? meta.xstate : {};
     const { xstate: _xstate, ...otherMeta } = meta;
@@ -62,6 +57,17 @@ class XStateWriter {
     if (Object.keys(otherMeta).length > 0) node.meta = otherMeta;
     else delete node.meta;
     return this.root(node, kept, schemas);
+  }
+
+  /** Where XState's reading of the same chart differs. */
+  protected tellSettings(): void {
+    const { settings = {}, tasks } = this.chart;
+    if (settings.selection !== "xstate")
+      this.losses.add("XState tries a parallel state's own handler only where no region handled the event");
+    if (settings.errors !== "stop") this.losses.add("XState stops at an error that nothing handles");
+    for (const name of Object.keys(settings))
+      if (name !== "selection" && name !== "errors") this.losses.add(`the setting \`${name}\` is left out`);
+    if (tasks !== undefined) this.losses.add("`tasks` are left out");
   }
 
   private root(node: JsonObject, kept: JsonObject, schemas: Chart["schemas"]): JsonObject {
@@ -86,7 +92,7 @@ class XStateWriter {
     });
   }
 
-  private node(state: TreeState): JsonObject {
+  protected node(state: TreeState): JsonObject {
     const { node, kind, name } = state;
     const made: JsonObject = {};
     if (node.id !== undefined) made.id = node.id;
@@ -103,13 +109,10 @@ class XStateWriter {
     if (node.meta !== undefined) made.meta = node.meta;
     if (node.tags !== undefined) made.tags = node.tags;
     if (node.initial !== undefined && kind !== "history") {
-      const targets = this.inside(state, node.initial);
+      const start = this.initialText(state, node.initial);
       const actions = isArrow(node.initial) ? node.initial.actions : undefined;
-      if (actions !== undefined)
-        made.initial = { target: one(targets), actions: this.actions(actions, name) };
-      else if (typeof node.initial === "string" && !node.initial.startsWith("."))
-        made.initial = this.initialText(state, node.initial);
-      else made.initial = targets.length === 1 ? (targets[0] ?? "") : { target: targets };
+      if (actions !== undefined) made.initial = { target: start, actions: this.actions(actions, name) };
+      else made.initial = typeof start === "string" ? start : { target: start };
     }
     if (node.data !== undefined) this.losses.add("late binding is left out: those values stay null", name);
     if (node.entry !== undefined) made.entry = this.actions(node.entry, name);
@@ -174,6 +177,7 @@ class XStateWriter {
     const invokes = invokesOf(node).map((invoke, index): JsonObject => {
       const { src, id, input, retry, timeout } = invoke;
       const written: JsonObject = { src: typeof src === "string" ? src : src.placeholder };
+      this.source(typeof src === "string" ? src : src.placeholder);
       if (typeof src === "string")
         this.losses.add(`who carries out \`${src}\` is code in XState: only the name is written`, name);
       if (id !== undefined) written.id = id;
@@ -204,6 +208,9 @@ class XStateWriter {
     });
     if (invokes.length > 0) made.invoke = Array.isArray(node.invoke) ? invokes : (invokes[0] ?? {});
   }
+
+  /** Called for every source of an invocation. */
+  protected source(_src: string): void {}
 
   /** XState tries exact names, then longer `.*`, then `*`, whatever the order written. */
   private tellOrder(transitions: TreeTransition[], state: string): void {
@@ -241,7 +248,7 @@ class XStateWriter {
     return this.idOf(state);
   }
 
-  private idOf(state: TreeState): string {
+  protected idOf(state: TreeState): string {
     if (state.node.id !== undefined) return `#${state.node.id}`;
     const machine = this.tree.root.node.id ?? "(machine)";
     return `#${[machine, ...state.path.map((key) => key.replaceAll(".", "\\."))].join(".")}`;
@@ -254,10 +261,16 @@ class XStateWriter {
     });
   }
 
-  private initialText(state: TreeState, text: string): string {
-    const found = resolveInside(this.tree, state, text);
-    if (found === null || !text.startsWith("#")) return text;
-    return found.parent === state && found.node.id === undefined ? found.key : this.idOf(found);
+  /** XState starts a state in one of its children, by key; other starts are kept for us alone. */
+  protected initialText(state: TreeState, value: StateNode["initial"]): string | string[] {
+    const found = initialTargets(value).map((text) => resolveInside(this.tree, state, text));
+    const [only] = found;
+    if (found.length === 1 && only?.parent === state) return only.key;
+    this.losses.add(
+      "XState starts a state in one child: a start deeper inside is not understood",
+      state.name,
+    );
+    return one(this.inside(state, value));
   }
 
   private withoutActions(value: StateNode["initial"], what: string, state: string): void {
@@ -265,7 +278,7 @@ class XStateWriter {
       this.losses.add(`the actions of ${what} are left out`, state);
   }
 
-  private guard(guard: Guard, state: string, depth = 0): Json {
+  protected guard(guard: Guard, state: string, depth = 0): Json {
     const inner = (part: Guard): Json => this.guard(part, state, depth + 1);
     if (typeof guard === "string" || "type" in guard) {
       const name = typeof guard === "string" ? guard : guard.type;
@@ -289,11 +302,11 @@ class XStateWriter {
     return guard.placeholder;
   }
 
-  private actions(actions: Actions, state: string, depth = 0): Json[] {
+  protected actions(actions: Actions, state: string, depth = 0): Json[] {
     return many<Action>(actions).flatMap((action) => this.action(action, state, depth));
   }
 
-  private action(action: Action, state: string, depth: number): Json[] {
+  protected action(action: Action, state: string, depth: number): Json[] {
     if (typeof action === "string" || "type" in action) {
       const name = typeof action === "string" ? action : action.type;
       const { actions = {} } = this.chart;
@@ -389,7 +402,7 @@ class XStateWriter {
     return { ...(this.value(data) as JsonObject), type: name };
   }
 
-  private timing({ delay, id }: { delay?: Delay; id?: Text }, state: string): JsonObject {
+  protected timing({ delay, id }: { delay?: Delay; id?: Text }, state: string): JsonObject {
     const made: JsonObject = {};
     if (typeof delay === "number") made.delay = delay;
     else if (typeof delay === "string") made.delay = this.delayKey(delay, state, true);
@@ -400,7 +413,7 @@ class XStateWriter {
   }
 
   /** A delay as a key of `after`, or as text of an action: named ones in ms where they are durations. */
-  private delayKey(delay: string, state: string, inAction = false, depth = 0): string {
+  protected delayKey(delay: string, state: string, inAction = false, depth = 0): string {
     const { delays = {} } = this.chart;
     const named = Object.hasOwn(delays, delay) ? delays[delay] : undefined;
     if (typeof named === "number") return inAction ? `${named}ms` : String(named);
@@ -410,7 +423,7 @@ class XStateWriter {
     return embedded(delay);
   }
 
-  private value(value: Value): Json {
+  protected value(value: Value): Json {
     if (typeof value === "string") return literalText(value) ?? embedded(value);
     if (value === null || typeof value !== "object") return value;
     if (Array.isArray(value)) return value.map((item) => this.value(item));
@@ -423,8 +436,13 @@ class XStateWriter {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.value(item)]));
   }
 
+  /** The id as it stands in event names. */
+  protected plainId(state: TreeState): string {
+    return this.idOf(state).slice(1);
+  }
+
   /** SCXML's names of platform events in XState's words. */
-  private eventName(type: string, state: string): string {
+  protected eventName(type: string, state: string): string {
     const fixed: Readonly<Record<string, string>> = {
       "done.*": "xstate.done.*",
       "done.state.*": "xstate.done.state.*",
@@ -437,10 +455,10 @@ class XStateWriter {
     if (found?.[2] !== undefined) {
       const named = this.tree.byName.get(found[2]);
       if (found[1] === "done.state")
-        return `xstate.done.state.${named === undefined ? found[2] : this.idOf(named).slice(1)}`;
+        return `xstate.done.state.${named === undefined ? found[2] : this.plainId(named)}`;
       const unnamed = /^(.+):(\d+)$/s.exec(found[2]);
       const owner = unnamed?.[1] === undefined ? undefined : this.tree.byName.get(unnamed[1]);
-      const id = owner === undefined ? found[2] : `${unnamed?.[2] ?? "0"}.${this.idOf(owner).slice(1)}`;
+      const id = owner === undefined ? found[2] : `${unnamed?.[2] ?? "0"}.${this.plainId(owner)}`;
       return `xstate.${found[1] === "done.invoke" ? "done" : "error"}.actor.${id}`;
     }
     if (type === "error.execution" || type === "error.communication")
