@@ -189,8 +189,9 @@ export class ChartTypes {
       this.judged.clear();
       let changed = false;
       for (const { path, value, event } of open) {
-        const type = round < roundsMax ? stored(this.typeOfWritten(value, event)) : dyn;
-        if (this.add(path, type)) changed = true;
+        if (!this.add(path, stored(this.typeOfWritten(value, event)))) continue;
+        changed = true;
+        if (round >= roundsMax) this.roots.set(path[0], dyn);
       }
       if (!changed) break;
     }

@@ -482,13 +482,7 @@ function unfit(type: ValueType, expected: ValueType): { wanted: string; given: s
     ((type.kinds & kind.uint) === 0 ? 0 : kind.int);
   if ((given & expected.kinds) === 0) return { wanted: typeWords(expected), given: typeWords(type) };
   const listed = expected.values;
-  if (
-    listed === undefined ||
-    type.values === undefined ||
-    given !== kind.string ||
-    expected.kinds !== kind.string
-  )
-    return null;
+  if (listed === undefined || type.values === undefined || given !== kind.string) return null;
   if (type.values.some((one) => listed.includes(one))) return null;
   const quoted = (values: readonly unknown[]): string => values.map((one) => `'${String(one)}'`).join(" or ");
   return { wanted: quoted(listed), given: quoted(type.values) };
