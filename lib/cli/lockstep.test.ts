@@ -470,6 +470,40 @@ describe("test", () => {
   });
 });
 
+describe("paths", () => {
+  const order = {
+    initial: "open",
+    tasks: { ship: {} },
+    states: {
+      open: { on: { pay: "paid" }, after: { "1h": "gone" } },
+      paid: { invoke: { src: "ship", onDone: "gone", onError: "open" } },
+      gone: { type: "final" },
+      lost: { on: { found: "open" } },
+    },
+  };
+  test("in words, with what no path takes", async () => {
+    const done = await lockstep(["paths", chart("walk.json", order)]);
+    expect(done.code).toBe(0);
+    expect(done.out).toContain("to paid\n   pay → paid\n");
+    expect(done.out).toContain("to gone\n   wait 3600000 ms → gone");
+    expect(done.err).toContain("not taken: lost#on/found/0");
+  });
+  test("as tests that `lockstep test` passes", async () => {
+    const walked = chart("walked.json", order);
+    for (const kind of ["shortest", "simple", "coverage"]) {
+      const found = await lockstep(["paths", walked, "--kind", kind, "--json"]);
+      file("walked.test.json", found.out);
+      const done = await lockstep(["test", walked]);
+      expect(done.out).toContain(`${(JSON.parse(found.out) as unknown[]).length} passed, 0 failed`);
+      expect(done.code).toBe(0);
+      rmSync(join(folder, "walked.test.json"));
+    }
+  });
+  test("a kind that there is not is wrong use", async () => {
+    expect(await lockstep(["paths", microwave, "--kind", "longest"])).toMatchObject({ code: 2, out: "" });
+  });
+});
+
 describe("the command itself", () => {
   test.each([
     [[], "Say what to do"],

@@ -35,6 +35,18 @@ export class Player {
     readonly invoked: Invoked | null,
   ) {}
 
+  /** The same, to go on apart; `twins` learns who became whom, children included. */
+  copy(by: Player | null, twins: Map<Player, Player>): Player {
+    const { invoked } = this;
+    const twin = new Player(this.id, this.chart, invoked === null || by === null ? null : { ...invoked, by });
+    twin.snapshot = this.snapshot;
+    twin.seq = this.seq;
+    twin.cancelled = this.cancelled;
+    for (const [id, child] of this.children) twin.children.set(id, child.copy(twin, twins));
+    twins.set(this, twin);
+    return twin;
+  }
+
   /** Its `_ioprocessors` location. */
   get address(): string {
     return `#_scxml_${this.id}`;

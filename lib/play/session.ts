@@ -7,7 +7,7 @@
  * Holds: the same calls give the same lines; every step of the root has its own seq, the start entry is 1.
  * Does not: read files or print; no Node, no clock.
  */
-import type { Json } from "@/lib/base/json";
+import type { Json, JsonObject } from "@/lib/base/json";
 import { activeTags } from "@/lib/statechart/active-states";
 import type { Machine } from "@/lib/statechart/machine";
 import type { EngineError, Snapshot } from "@/lib/statechart/snapshot";
@@ -50,7 +50,7 @@ export interface SessionOptions {
 }
 
 export class Session {
-  private readonly world: World;
+  private world: World;
   private readonly trace: boolean;
   /** Of the root, since the previous line. */
   private log: SessionLine["log"] = [];
@@ -60,20 +60,38 @@ export class Session {
 
   constructor(
     private readonly machine: Machine,
-    { name, input, ...options }: SessionOptions = {},
+    private readonly options: SessionOptions = {},
   ) {
+    const { name, input, ...rest } = options;
     this.trace = options.trace === true;
     const chart = {
       machine,
       ...(name === undefined ? {} : { name }),
       ...(input === undefined ? {} : { input }),
     };
-    this.world = new World(chart, { ...options, onStep: (player, result) => this.note(player, result) });
+    this.world = new World(chart, { ...rest, onStep: (player, result) => this.note(player, result) });
   }
 
   /** Virtual time in ms since the start. */
   get nowMs(): number {
     return this.world.nowMs;
+  }
+
+  /** The same session, to go on apart: what one of them is sent the other does not see. */
+  fork(): Session {
+    const twin = new Session(this.machine, this.options);
+    twin.world = this.world.fork((player, result) => twin.note(player, result));
+    return twin;
+  }
+
+  /** When the next timer or answer is due, in virtual ms; null: nothing waits. */
+  get nextDueAt(): number | null {
+    return this.world.nextDueAt;
+  }
+
+  /** Two sessions of a chart in equal situations go on alike. */
+  get situation(): JsonObject {
+    return this.world.situation;
   }
 
   start(): SessionLine {

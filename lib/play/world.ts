@@ -8,7 +8,8 @@
  *        runs at most stepsMax steps; a cancelled child's messages and answers reach nobody.
  * Does not: print, read files, know what a line of output is.
  */
-import type { Json } from "@/lib/base/json";
+import { assert } from "@/lib/base/assert";
+import type { Json, JsonObject } from "@/lib/base/json";
 import type { Effect } from "@/lib/statechart/effect";
 import { leave } from "@/lib/statechart/leave";
 import { macrostep } from "@/lib/statechart/macrostep";
@@ -16,6 +17,7 @@ import type { EngineError } from "@/lib/statechart/snapshot";
 import { start } from "@/lib/statechart/start";
 import type { Outcome, StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
 import { Player, type PlayedChart } from "./player";
+import { situationOf, type Waiting } from "./situation";
 import type { Stub, Stubs } from "./stubs";
 
 /** The chart that an invocation of `src: "chart"` names; null: there is none here, it stays pending. */
@@ -40,18 +42,16 @@ const depthMax = 16;
 const scxmlProcessor = "http://www.w3.org/TR/scxml/#SCXMLEventProcessor";
 
 type Message = { to: Player; input: StepInput | { kind: "start" } };
-/** A timer, or a stub's answer, waiting for its time. */
-type Due = Message & { dueAt: number; input: Extract<StepInput, { kind: "timer" | "answer" }> };
 
 export class World {
   /** Virtual time in ms since the start. */
   nowMs = 0;
-  readonly root: Player;
+  root: Player;
   /** Those that can be sent to, by session id. */
   private readonly players = new Map<string, Player>();
   private readonly mailbox: Message[] = [];
   /** In order of arming. */
-  private agenda: Due[] = [];
+  private agenda: Waiting[] = [];
   private readonly stubsUsed = new Map<string, number>();
   private readonly stepsMax: number;
   private stepsLeft: number;
@@ -99,11 +99,40 @@ export class World {
     this.stepsLeft = this.stepsMax;
     let ran = false;
     for (;;) {
-      const next = this.agenda.reduce((least, { dueAt }) => Math.min(least, dueAt), Infinity);
-      if (next > untilMs || next === Infinity || this.root.isOver) return ran;
+      const next = this.nextDueAt;
+      if (next === null || next > untilMs || this.root.isOver) return ran;
       this.nowMs = Math.max(this.nowMs, next);
       ran = this.settle() || ran;
     }
+  }
+
+  /** The same world, to go on apart; at rest only. */
+  fork(onStep: NonNullable<WorldOptions["onStep"]>): World {
+    assert(this.mailbox.length === 0, "a world is forked at rest");
+    const twin = new World(this.root.chart, { ...this.options, onStep });
+    const twins = new Map<Player, Player>();
+    twin.nowMs = this.nowMs;
+    twin.root = this.root.copy(null, twins);
+    twin.players.clear();
+    for (const [id, player] of this.players) twin.players.set(id, twins.get(player) ?? twin.root);
+    twin.agenda = this.agenda.map((due) => ({ ...due, to: twins.get(due.to) ?? twin.root }));
+    for (const [name, used] of this.stubsUsed) twin.stubsUsed.set(name, used);
+    return twin;
+  }
+
+  /** When the next timer or answer is due; null: nothing waits. */
+  get nextDueAt(): number | null {
+    return this.agenda.length === 0 ? null : Math.min(...this.agenda.map(({ dueAt }) => dueAt));
+  }
+
+  /** At rest: equal situations go on alike. */
+  get situation(): JsonObject {
+    const used = [...this.stubsUsed].map(([name, count]) => {
+      // The last stub repeats.
+      const last = (this.options.stubs?.get(name)?.length ?? 1) - 1;
+      return [name, Math.min(count, last)] as const;
+    });
+    return { ...situationOf(this.root, this.agenda, this.nowMs), stubs: Object.fromEntries(used) };
   }
 
   /** Moves what is due into the mailbox, once nothing that was sent earlier is left in it. */

@@ -6,6 +6,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
+import { isAllSpent, refillAll } from "./cel/budget";
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import type { Effect, InvokeOptions } from "./effect";
 import type { ActionBlock, Execution, ExecutionScope, MachineEvent, SendRequest } from "./execution";
@@ -103,6 +104,7 @@ export class Run implements Execution {
     }
     this.stamps = marks.stamps;
     this.stamp = ++marks.last;
+    refillAll();
     this.config = [];
     const [first, second] = before.configuration;
     if (first !== undefined) this.activate(first, second === undefined);
@@ -245,6 +247,18 @@ export class Run implements Execution {
       );
     }
     this.ids = 0;
+    this.mustAfford();
+  }
+
+  private mustAfford(): void {
+    if (!isAllSpent()) return;
+    throw new StepFailure(
+      {
+        code: "cost-exceeded",
+        message: "the step's expressions cost more than a step may: what do they repeat?",
+      },
+      this.machine.settings.errors === "stop",
+    );
   }
 
   spend(): void {
@@ -254,6 +268,7 @@ export class Run implements Execution {
         this.machine.settings.errors === "stop",
       );
     }
+    this.mustAfford();
   }
 
   /** Of the input event itself. */

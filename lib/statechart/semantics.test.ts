@@ -816,6 +816,35 @@ describe("actions", () => {
       "running",
     ]);
   });
+  test("a step whose expressions cost too much together fails deterministically, well within a second", () => {
+    const grow = { assign: { log: "context.log + context.log.map(i, i) + ['x']" } };
+    const play = new Play({
+      context: { log: [1], n: 0 },
+      settings: { microstepsMax: 1_000_000 },
+      states: {
+        a: {
+          always: {
+            target: "a",
+            reenter: true,
+            guard: "context.n > 0",
+            actions: { assign: { log: "context.log + ['x']" } },
+          },
+        },
+      },
+      initial: "a",
+      on: {
+        go: { actions: { assign: { n: 1 } } },
+        double: { actions: Array.from({ length: 30 }, () => grow) },
+      },
+    });
+    expect([play.send("go").outcome, play.last.error?.code, play.status]).toEqual([
+      "failed",
+      "cost-exceeded",
+      "running",
+    ]);
+    // One expression alone meets its own bound first: an action that fails, not a step.
+    expect([play.send("double").outcome, play.last.error?.code]).toEqual(["handled", undefined]);
+  });
 });
 
 describe("data", () => {

@@ -1,5 +1,5 @@
 /**
- * What one evaluation may cost. CEL always ends, but comprehensions nest and lists double: the bound makes "ends" mean
+ * What one evaluation may cost, and all of a macrostep together. CEL always ends, but comprehensions nest and lists double: the bound makes "ends" mean
  * "within milliseconds", the same number of steps in every browser and server.
  *
  * A step is one round of a comprehension, one item compared, copied or made, or 64 characters of text.
@@ -11,11 +11,26 @@ export const stepsMax = 200_000;
 // A text longer than this cannot be stored anyhow (events are bounded to 256 KiB); doubling stops here.
 export const textMax = 1_000_000;
 
+// Ten evaluations at their bound, a third of a second: a loop whose list grows round by round ends here, not at its
+// thousandth microstep.
+const macrostepMax = 10 * stepsMax;
+
 let left = stepsMax;
+/** By the evaluations of this macrostep before the one that runs. */
+let spent = 0;
 
 export function refill(): void {
+  spent += stepsMax - left;
   left = stepsMax;
 }
+
+/** A macrostep begins. */
+export function refillAll(): void {
+  spent = 0;
+  left = stepsMax;
+}
+
+export const isAllSpent = (): boolean => spent + stepsMax - left > macrostepMax;
 
 export function charge(steps: number): void {
   left -= steps;
