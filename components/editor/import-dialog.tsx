@@ -106,7 +106,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
       open={open}
       onOpenChange={onOpenChange}
       title={into === undefined ? "Import a chart" : `Import into ${into}`}
-      description="Lockstep JSON, XState v5 or Stately JSON, SCXML 1.0, Mermaid stateDiagram"
+      description="Lockstep JSON, XState v5 (JSON, or TypeScript / JavaScript source) or Stately JSON, SCXML 1.0, Mermaid stateDiagram"
       width={620}
       testId="import-dialog"
       footer={
@@ -155,7 +155,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
             ref={picker}
             type="file"
             hidden
-            accept=".json,.scxml,.xml,.mmd,.mermaid,.txt"
+            accept=".json,.scxml,.xml,.mmd,.mermaid,.ts,.tsx,.mts,.js,.jsx,.mjs,.cjs,.txt"
             data-testid="import-file"
             onChange={(event) => {
               const [file] = event.target.files ?? [];

@@ -15,7 +15,9 @@ export function readChartFile(path: string): ImportResult {
     ? "scxml"
     : /\.(?:mmd|mermaid)$/i.test(path)
       ? "mermaid"
-      : "lockstep";
+      : /\.[cm]?[jt]sx?$/i.test(path)
+        ? "xstate"
+        : "lockstep";
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);

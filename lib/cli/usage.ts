@@ -35,6 +35,6 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep test FILE…                  play the tests in NAME.test.json beside the chart NAME; FILE is either
       --json                           one JSON line per test
 
-Reads lockstep JSON, XState and Stately JSON, SCXML, and Mermaid stateDiagrams. Exit codes: 0 done, 1 the chart cannot be
-loaded or has errors, 2 wrong use or a bad input line.
+Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
+stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.
 `;

@@ -79,6 +79,16 @@ stateDiagram-v2
     words
   end note
 `,
+  `import { setup, assign } from "xstate";
+const wait = 60 * 1000;
+export const m = setup({ guards: { ok: ({ context }) => context.n > 1 }, delays: { soon: wait } }).createMachine({
+  id: "m", initial: "a", context: { n: 1 },
+  states: {
+    a: { entry: ["beep", () => {}], on: { GO: { target: "b", guard: "ok", actions: assign({ n: 2 }) } }, after: { soon: "b" } },
+    ...{ b: { type: "final" as const } },
+  },
+});
+`,
 ];
 
 const pieces = fc.constantFrom(

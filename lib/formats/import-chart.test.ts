@@ -18,6 +18,8 @@ describe("the format is found in the text", () => {
     ['\uFEFF  {"initial": "a", "states": {"a": {}}}', "xstate"],
     ['\uFEFF<?xml version="1.0"?>' + scxml('<state id="a"/>'), "scxml"],
     [scxml('<state id="a"/>'), "scxml"],
+    ["%% a drawing\nstateDiagram-v2\n  [*] --> a\n  a", "mermaid"],
+    ['export const m = createMachine({ initial: "a", states: { a: {} } })', "xstate"],
     ['<s:scxml xmlns:s="http://www.w3.org/2005/07/scxml"><s:state id="a"/></s:scxml>', "scxml"],
   ])("%s", (text, format) => {
     const result = importChart(text);
@@ -27,7 +29,8 @@ describe("the format is found in the text", () => {
   });
 
   test("neither, nothing, or another version of ours is said so", () => {
-    expect(first("createMachine({})")).toBe("1:1 unknown-format");
+    expect(first("createMachine({})")).toBe(": not-a-machine");
+    expect(first("a chart")).toBe("1:1 unknown-format");
     expect(first("")).toBe("1:1 unknown-format");
     expect(first('{"lockstep": 2}')).toBe(": unknown-version");
     expect(first('{"name": "left-pad", "version": "1.0.0"}')).toBe(": not-a-machine");

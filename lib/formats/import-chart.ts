@@ -12,6 +12,7 @@ import { readMermaid } from "./mermaid/read-mermaid";
 import { readLockstep, unknownVersion } from "./lockstep/read-lockstep";
 import { readScxml } from "./scxml/read-scxml";
 import { statePositions } from "./state-positions";
+import { readSource } from "./xstate/read-source";
 import { readXState } from "./xstate/read-xstate";
 
 export interface ImportHint {
@@ -36,11 +37,12 @@ export function importChart(text: string, hint: ImportHint = {}): ImportResult {
       "unknown-format",
       content.trim() === ""
         ? "The text is empty."
-        : "This is neither JSON (a chart of ours, XState, Stately) nor XML (SCXML) nor a Mermaid stateDiagram.",
+        : "This is neither JSON (a chart of ours, XState, Stately), XML (SCXML), a Mermaid stateDiagram, nor source with a createMachine({…}).",
       { line: 1, column: 1 },
     );
   if (format === "scxml") return readScxml(content, hint.load);
   if (format === "mermaid") return readMermaid(content);
+  if (isSource(content, hint.fileName)) return readSource(content);
   return importJson(content, format);
 }
 
@@ -61,12 +63,21 @@ function importJson(text: string, format: FormatName): ImportResult {
 function detectFormat(text: string, fileName = ""): FormatName | null {
   const first = /^\uFEFF?\s*(\S)/.exec(text.slice(0, 10_000))?.[1];
   if (first === "<") return "scxml";
+  if (isSource(text, fileName)) return "xstate";
   if (first === "{" || first === "[")
     return /"lockstep"\s*:/.test(text.slice(0, 100_000)) ? "lockstep" : "xstate";
   if (/\.(?:mmd|mermaid)$/i.test(fileName) || startsDiagram.test(text.slice(0, 10_000))) return "mermaid";
   if (/\.(?:scxml|xml)$/i.test(fileName)) return "scxml";
   if (/\.json$/i.test(fileName)) return "lockstep";
   return null;
+}
+
+/** A program by its name, or, where the name says nothing, by what it does. */
+function isSource(text: string, fileName = ""): boolean {
+  if (/\.[cm]?[jt]sx?$/i.test(fileName)) return true;
+  const said =
+    /\.(?:json|scxml|xml|mmd|mermaid)$/i.test(fileName) || /^\uFEFF?\s*[{[<]/.test(text.slice(0, 10_000));
+  return !said && /\b(?:createMachine|Machine)\s*\(/.test(text.slice(0, 1_000_000));
 }
 
 /** The diagram's first line, after front matter, comments and directives. */

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "@/lib/base/json";
 import type { Placeholder, Value } from "@/lib/statechart/document";
 import { celString, literalValue } from "../literal";
 import type { Reports } from "../reports";
+import { codeText } from "./source-code";
 
 export class Expressions {
   private readonly language: string;
@@ -22,6 +23,8 @@ export class Expressions {
     if (typeof json === "string") return this.expression(json) ?? celString(json);
     if (json === null || typeof json !== "object") return json;
     if (Array.isArray(json)) return json.map((item) => this.value(item));
+    const code = codeText(json);
+    if (code !== undefined) return this.reports.placeholder("function", code);
     if (Object.hasOwn(json, "placeholder")) return literalValue(json);
     const object: JsonObject = {};
     for (const [key, item] of Object.entries(json)) object[key] = this.value(item);

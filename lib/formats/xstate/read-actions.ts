@@ -7,6 +7,7 @@ import { parseDelay } from "@/lib/statechart/delay";
 import { eventName } from "./event-names";
 import { nameOf, type Place } from "./place";
 import { isText, listOf, type Reading } from "./reading";
+import { codeText } from "./source-code";
 
 export function readActions(
   reading: Reading,
@@ -24,7 +25,7 @@ export function readActions(
 /** A delay as XState writes it: a number, a duration, or a name, which then stands as a placeholder. */
 export function readDelay(reading: Reading, value: Json): Delay {
   if (typeof value === "number") return value;
-  if (!isText(value)) return reading.reports.placeholder("delay", JSON.stringify(value));
+  if (!isText(value)) return reading.reports.placeholder("delay", codeText(value) ?? JSON.stringify(value));
   const expression = reading.expressions.expression(value);
   if (expression !== null) return expression;
   if (parseDelay(value) === null && !reading.delays.has(value))
@@ -40,6 +41,8 @@ export function readAssign(reading: Reading, assignments: JsonObject): Action {
 }
 
 function readAction(reading: Reading, value: Json, place: Place, field: string): Action | undefined {
+  const code = codeText(value);
+  if (code !== undefined) return reading.reports.placeholder("action", code);
   if (isText(value)) return named(reading, value);
   if (!isJsonObject(value) || !isText(value.type)) {
     reading.reports.error(

@@ -5,6 +5,7 @@ import { isJsonObject, type Json } from "@/lib/base/json";
 import type { Guard } from "@/lib/statechart/document";
 import { nameOf, type Place } from "./place";
 import { isText, type Reading } from "./reading";
+import { codeText } from "./source-code";
 
 /** Names that mean something else inside a guard; a guard so named stands as a placeholder in its own place. */
 const reserved = new Set([
@@ -23,6 +24,8 @@ const reserved = new Set([
 
 export function readGuard(reading: Reading, value: Json, place: Place, field: string): Guard | undefined {
   const { reports, expressions } = reading;
+  const code = codeText(value);
+  if (code !== undefined) return reports.placeholder("guard", code);
   if (isText(value)) return expressions.expression(value) ?? named(reading, value);
   if (isJsonObject(value) && isText(value.type)) {
     const kind = value.type.replace(/^(?:xstate|core)\.(?:guard:)?/, "");
@@ -34,6 +37,11 @@ export function readGuard(reading: Reading, value: Json, place: Place, field: st
       if (kind === "and") return { and: guards };
       if (kind === "or") return { or: guards };
       if (guards[0] !== undefined) return { not: guards[0] };
+    }
+    const state = isJsonObject(value.params) ? value.params.stateValue : undefined;
+    if (kind === "stateIn" && isText(state)) {
+      const target = reading.names.find(state.replace(/^#/, ""));
+      if (target !== undefined) return { in: target };
     }
     const name = named(reading, value.type);
     for (const key of Object.keys(value))
@@ -51,9 +59,11 @@ export function readGuard(reading: Reading, value: Json, place: Place, field: st
   return undefined;
 }
 
+export const canNameGuard = (name: string): boolean =>
+  !reserved.has(name) && !name.startsWith("_") && name !== "";
+
 function named(reading: Reading, name: string): Guard {
-  if (reserved.has(name) || name.startsWith("_") || name === "")
-    return reading.reports.placeholder(name || "guard");
+  if (!canNameGuard(name)) return reading.reports.placeholder(name || "guard");
   if (!reading.guards.has(name)) reading.guards.set(name, reading.reports.placeholder(name));
   return name;
 }

@@ -14,6 +14,8 @@ import { literalValue } from "../literal";
 import { Reports } from "../reports";
 import { Expressions } from "./expressions";
 import { readActions } from "./read-actions";
+import { canNameGuard, readGuard } from "./read-guard";
+import { codeText } from "./source-code";
 import { nameOf, type Place } from "./place";
 import { isText, listOf, type Reading } from "./reading";
 import { StateNames } from "./state-names";
@@ -27,7 +29,14 @@ const nodeFields = new Set(
   ).split(" "),
 );
 
-export function readXState(value: Json): ImportResult {
+/** What names stand for, where the machine came with code (read-source.ts). */
+export interface Implementations {
+  guards: JsonObject;
+  actions: JsonObject;
+  delays: JsonObject;
+}
+
+export function readXState(value: Json, given?: Implementations): ImportResult {
   const reports = new Reports();
   if (!isJsonObject(value)) {
     reports.error(
@@ -49,9 +58,29 @@ export function readXState(value: Json): ImportResult {
     actions: new Map(),
     delays: new Map(),
   };
+  if (given !== undefined) readImplementations(reading, given);
   const chart: Chart = { lockstep: 1, ...readNode(reading, value, { path: [], state: "" }) };
   readRoot(reading, value, chart);
   return reports.result("xstate", chart, reading.names.machine);
+}
+
+function readImplementations(reading: Reading, { guards, actions, delays }: Implementations): void {
+  const root: Place = { path: [], state: "" };
+  for (const [name, value] of Object.entries(guards)) {
+    const code = codeText(value);
+    const read = code === undefined ? readGuard(reading, value, root, `guards/${name}`) : undefined;
+    if (canNameGuard(name)) reading.guards.set(name, read ?? reading.reports.placeholder(name, code));
+  }
+  for (const [name, value] of Object.entries(actions)) {
+    const code = codeText(value);
+    const read = code === undefined ? readActions(reading, value, root, `actions/${name}`) : undefined;
+    reading.actions.set(name, read ?? reading.reports.placeholder(name, code));
+  }
+  for (const [name, value] of Object.entries(delays))
+    reading.delays.set(
+      name,
+      typeof value === "number" ? value : reading.reports.placeholder(name, codeText(value)),
+    );
 }
 
 function readRoot(reading: Reading, value: JsonObject, chart: Chart): void {
@@ -59,7 +88,7 @@ function readRoot(reading: Reading, value: JsonObject, chart: Chart): void {
   const id = reading.names.rootId;
   if (id !== null) chart.id = id;
   const late: Record<string, Json> = {};
-  if (isJsonObject(value.context)) {
+  if (isJsonObject(value.context) && codeText(value.context) === undefined) {
     chart.context = {};
     for (const [key, item] of Object.entries(value.context)) {
       const parsed = expressions.value(item);
@@ -187,7 +216,8 @@ function readInvokes(reading: Reading, value: Json | undefined, place: Place): I
   listOf(value).forEach((item, index) => {
     const field = `invoke/${index}`;
     const source = isJsonObject(item) ? item.src : item;
-    const src = isJsonObject(source) ? source.type : source;
+    const code = codeText(source);
+    const src = code !== undefined ? "actor" : isJsonObject(source) ? source.type : source;
     if (typeof src !== "string") {
       reports.error("bad-shape", `Invocation ${index} of ${nameOf(place)} has no \`src\`.`, {
         state: place.state,
@@ -196,7 +226,7 @@ function readInvokes(reading: Reading, value: Json | undefined, place: Place): I
       return;
     }
     // Who carries the work out is code in XState; until the author chooses, the invocation stays a placeholder.
-    const invoke: Invoke = { src: reports.placeholder(src) };
+    const invoke: Invoke = { src: reports.placeholder(src, code) };
     if (isJsonObject(item)) {
       if (typeof item.id === "string") invoke.id = item.id;
       if (item.input !== undefined) invoke.input = expressions.value(item.input);

@@ -1,7 +1,7 @@
 /**
  * What the parts of the XState importer share while they read one document.
  */
-import type { Actions, Guard, Placeholder } from "@/lib/statechart/document";
+import type { Actions, Delay, Guard } from "@/lib/statechart/document";
 import type { Reports } from "../reports";
 import type { Expressions } from "./expressions";
 import type { StateNames } from "./state-names";
@@ -13,7 +13,7 @@ export interface Reading {
   /** Names used as guards, actions and delays; each gets a placeholder in the chart. */
   guards: Map<string, Guard>;
   actions: Map<string, Actions>;
-  delays: Map<string, Placeholder>;
+  delays: Map<string, Delay>;
 }
 
 export const listOf = <T>(value: T | T[] | undefined): T[] =>

@@ -78,7 +78,7 @@ const isFailed = (play: Play): boolean => play.status === "failed";
 
 describe("a chart as a module moves in XState as it does here", () => {
   test("the examples, on random events", async () => {
-    const charts = exampleCharts.map(({ chart }) => ({
+    const charts = exampleCharts.map(({ chart }): Chart => ({
       ...chart,
       settings: { ...chart.settings, selection: "xstate", errors: "stop" },
     }));
