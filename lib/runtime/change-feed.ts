@@ -24,6 +24,8 @@ export interface ChangesPage {
 export type ChangeListener = (changes: PositionedChange[]) => void;
 
 const pollMs = 250;
+/** Commits that come close together are told together: a reading costs as much as a step. */
+const gatherMs = 20;
 const pageMax = 500;
 
 export class ChangeFeed {
@@ -38,8 +40,7 @@ export class ChangeFeed {
     private readonly report: (error: unknown) => void,
   ) {
     store.onCommit(() => {
-      this.hinted = true;
-      this.hint();
+      if (this.listeners.size > 0) this.wake();
     });
   }
 
@@ -48,7 +49,7 @@ export class ChangeFeed {
     return { ...page, changes: page.changes.map(positioned) };
   }
 
-  /** Follows from here on, listeners or not, so that a listener that comes later misses nothing from its coming on. */
+  /** Keeps up with the newest position while nobody listens, so that who comes later misses nothing from then on. */
   start(): void {
     this.following ??= this.follow();
   }
@@ -56,12 +57,13 @@ export class ChangeFeed {
   subscribe(listener: ChangeListener): () => void {
     this.start();
     this.listeners.add(listener);
+    this.wake();
     return () => this.listeners.delete(listener);
   }
 
   /** Resolves when nobody is being told anything any more. */
   async idle(): Promise<void> {
-    this.hint();
+    this.wake();
     await this.following;
   }
 
@@ -70,17 +72,33 @@ export class ChangeFeed {
     while (!this.closing.aborted) {
       this.hinted = false;
       try {
-        const page = await this.since(position, pageMax);
-        position = page.position;
-        if (page.changes.length > 0) for (const listener of [...this.listeners]) listener(page.changes);
-        if (page.changes.length === pageMax) continue;
+        position = this.listeners.size === 0 ? await this.keepUp(position) : await this.tell(position);
       } catch (error) {
         this.report(error);
       }
+      if (this.listeners.size > 0) await pause(gatherMs, this.closing);
       if (this.hinted) continue;
       const hinted = new Promise<void>((resolve) => (this.hint = resolve));
       await Promise.race([hinted, pause(pollMs, this.closing)]);
     }
+  }
+
+  /** The newest position; but for one who began to listen meanwhile, the older one. */
+  private async keepUp(position: string | null): Promise<string> {
+    const { position: newest } = await this.since(null, 1);
+    return this.listeners.size > 0 && position !== null ? position : newest;
+  }
+
+  private async tell(position: string | null): Promise<string> {
+    const page = await this.since(position, pageMax);
+    if (page.changes.length > 0) for (const listener of [...this.listeners]) listener(page.changes);
+    if (page.changes.length === pageMax) this.hinted = true;
+    return page.position;
+  }
+
+  private wake(): void {
+    this.hinted = true;
+    this.hint();
   }
 }
 

@@ -8,9 +8,12 @@ import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
 import { batchMax } from "./limits";
 import { withMachines, type Machines } from "./machines";
+import { stepAlone } from "./step-alone";
 import { stepBatch, type BatchResult, type Send, type SendOutcome } from "./step-batch";
 import type { Verdict } from "./turn";
 
+/** From this many waiting senders on, groups are halved. */
+const shareAbove = 16;
 /** How long a sender whose instance another transaction holds waits before the next try. */
 const busyPauseMs = 3;
 
@@ -25,6 +28,8 @@ export class SendQueue {
   private readonly nudged = new Set<string>();
   private readonly awaited = new Map<string, { instanceId: string; resolve: (verdict: Verdict) => void }>();
   private running = 0;
+  /** Of those running, the ones that have a group under way. */
+  private busy = 0;
   /** Writers at once: SQLite has one; on PostgreSQL a batch that waits must not stop the others. */
   private readonly runningMax: number;
 
@@ -88,12 +93,20 @@ export class SendQueue {
       this.running += 1;
       // After this turn of the event loop: callers that arrive together go together.
       void new Promise((resolve) => setImmediate(resolve))
-        .then(() => this.runGroup(this.waiting.splice(0, batchMax), this.takeNudged()))
+        .then(() => this.runGroup(this.takeWaiting(), this.takeNudged()))
         .finally(() => {
           this.running -= 1;
           this.pump();
         });
     }
+  }
+
+  /** All, or a fair share when there are many: one group is then computed while the database writes the other. */
+  private takeWaiting(): Waiting[] {
+    const free = this.runningMax - this.busy;
+    const share =
+      this.waiting.length > shareAbove ? Math.ceil(this.waiting.length / free) : this.waiting.length;
+    return this.waiting.splice(0, Math.min(share, batchMax));
   }
 
   private takeNudged(): string[] {
@@ -104,8 +117,11 @@ export class SendQueue {
 
   private async runGroup(group: Waiting[], instanceIds: string[]): Promise<void> {
     if (group.length + instanceIds.length === 0) return;
+    this.busy += 1;
     try {
       const sends = group.map(({ send }) => send);
+      const verdict = await this.stepAlone(sends, instanceIds);
+      if (verdict) return group[0]?.resolve(verdict);
       const result = await this.commit(sends, instanceIds);
       for (const { send, resolve } of group) {
         resolve(result.outcomes.get(send.message.messageId) ?? { kind: "busy" });
@@ -116,7 +132,15 @@ export class SendQueue {
       } else {
         for (const one of group) await this.runGroup([one], []);
       }
+    } finally {
+      this.busy -= 1;
     }
+  }
+
+  private async stepAlone([send, more]: Send[], instanceIds: string[]): Promise<Verdict | null> {
+    const { alone } = this.store;
+    if (!alone || !send || more || instanceIds.length > 0) return null;
+    return withMachines(this.machines, () => stepAlone(this.machines, alone, send));
   }
 
   private async commit(sends: Send[], instanceIds: string[]): Promise<BatchResult> {

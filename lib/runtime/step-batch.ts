@@ -193,7 +193,7 @@ export function replayOf(row: DedupeRow, digest: string | null): SendOutcome {
   return { kind: "replayed", answer, messageId: row.messageId ?? "" };
 }
 
-function admissionBy(
+export function admissionBy(
   lockRows: ReadonlyMap<string, LockRow>,
   now: number,
   rejected: RejectedWrite[],

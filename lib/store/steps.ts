@@ -97,6 +97,28 @@ export const noWrites = (): StepWrites => ({
   unparked: [],
 });
 
+/** An instance as a step needs it, read without a lock. */
+export interface FoundForStep {
+  row: InstanceRow;
+  /** The database's time of reading, ms. */
+  now: number;
+  /** Messages lie in its mailbox. */
+  waiting: boolean;
+}
+export interface AloneStep {
+  before: InstanceRow;
+  row: InstanceRow;
+  log: LogRow;
+  /** The new configuration; null when it is the old one. */
+  states: string[] | null;
+}
+/** The optimistic form of a step: one read, then one write that does nothing unless all is as it was read. */
+export interface AloneSteps {
+  find(instanceId: string): Promise<FoundForStep | null>;
+  /** False, and nothing changed, when another step, a message or an end came between, or another has the row. */
+  write(step: AloneStep): Promise<boolean>;
+}
+
 export interface StepTransaction {
   /**
    * The rows of those ids that exist, tombstones included, by id, locked to the transaction's end: until then this

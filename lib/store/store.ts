@@ -7,7 +7,7 @@
 import type { ChartReads, ChartWrites } from "./charts";
 import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
-import type { StepTransaction } from "./steps";
+import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
 
 export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads {
@@ -17,6 +17,8 @@ export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads {
    * what it returns is the last run's. Never call the store itself inside it.
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** Null where a transaction is as short a way (SQLite). */
+  readonly alone: AloneSteps | null;
   /** The database's clock, ms since the epoch, for showing and for choosing candidates: it decides nothing (I10). */
   now(): Promise<number>;
   /**

@@ -9,7 +9,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PrismaClient as SqliteClient } from "../generated/sqlite/client";
 import { markInside, refuseInside } from "./inside-transaction";
-import type { Handle, Sql } from "./statement";
+import type { Handle, Prepared, Sql } from "./statement";
 import { asStoreError, isConcurrencyFailure } from "./store-error";
 
 export { migrations, type Migration } from "../generated/migrations";
@@ -32,6 +32,8 @@ export interface DatabaseConnection extends Reader {
    * statements, and use the handle it is given. Calling this inside such a `work` is an assertion error.
    */
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
+  /** PostgreSQL: one statement that commits by itself, straight on the driver. Null on SQLite. */
+  readonly alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function connect(options: ConnectionOptions): Promise<DatabaseConne
   return {
     provider,
     models: client,
+    alone: opened.alone,
     async query<Row>(statement: Sql): Promise<Row[]> {
       try {
         const rows = await client.$queryRaw<Record<string, unknown>[]>(statement);
@@ -92,6 +95,7 @@ interface Opened {
   provider: Provider;
   client: SqliteClient;
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
+  alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
   end: () => Promise<void>;
 }
 
@@ -102,15 +106,20 @@ async function openSqlite(url: string): Promise<Opened> {
   const { openSqliteAdapter } = await import("./sqlite-adapter");
   const path = resolve(/* turbopackIgnore: true */ url.slice("file:".length));
   mkdirSync(dirname(path), { recursive: true });
-  const { factory, transaction } = await openSqliteAdapter({ path, busyTimeoutMs: 10_000 });
-  const client = new PrismaClient({ adapter: factory });
-  return { provider: "sqlite", client, transaction, end: () => Promise.resolve() };
+  const adapter = await openSqliteAdapter({ path, busyTimeoutMs: 10_000 });
+  return {
+    provider: "sqlite",
+    client: new PrismaClient({ adapter: adapter.factory }),
+    transaction: (work) => adapter.transaction(work),
+    alone: null,
+    end: () => Promise.resolve(),
+  };
 }
 
 async function openPostgres({ url, connections }: ConnectionOptions): Promise<Opened> {
   const { PrismaClient } = await import("../generated/postgresql/client");
   const { PrismaPg } = await import("@prisma/adapter-pg");
-  const { openPool, postgresTransaction, statementName } = await import("./postgres-pool");
+  const { openPool, postgresTransaction, runAlone, statementName } = await import("./postgres-pool");
   const pool = openPool(url, connections);
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
   const client: unknown = new PrismaClient({ adapter });
@@ -118,6 +127,7 @@ async function openPostgres({ url, connections }: ConnectionOptions): Promise<Op
     provider: "postgresql",
     client: client as SqliteClient,
     transaction: (work) => postgresTransaction(pool, work),
+    alone: (statement) => runAlone(pool, statement),
     end: () => pool.end(),
   };
 }

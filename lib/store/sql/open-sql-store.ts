@@ -12,6 +12,7 @@ import { dialects } from "./dialect";
 import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
 import { migrate } from "./migrate";
+import { aloneSteps } from "./step-alone";
 import { stepTransaction } from "./step-queries";
 import { taskReads, taskTransaction } from "./task-queries";
 
@@ -26,6 +27,9 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const { provider } = connection;
   const dialect = dialects[provider];
   const listeners = new Set<() => void>();
+  const committed = () => {
+    for (const listener of listeners) listener();
+  };
 
   return {
     database: provider,
@@ -33,11 +37,12 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...instanceReads(connection, dialect),
     ...lockReads(connection, dialect),
     ...taskReads(connection),
+    alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
     async transaction(work) {
       const result = await connection.transaction(async (handle) => work(await begin(handle)));
-      for (const listener of listeners) listener();
+      committed();
       return result;
     },
     onCommit(listener) {

@@ -127,6 +127,27 @@ const begin = { text: "BEGIN", values: [] };
 const commit = { text: "COMMIT", values: [] };
 const rollback = { text: "ROLLBACK", values: [] };
 
+/** One statement, a transaction by itself. */
+export async function runAlone<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
+  let sent = false;
+  try {
+    const client = await pool.connect();
+    // As in a transaction: a connection lost meanwhile is told by the statement.
+    const ignore = () => undefined;
+    client.on("error", ignore);
+    try {
+      sent = true;
+      return (await run(client, statement)).rows as Row[];
+    } finally {
+      client.off("error", ignore);
+      client.release();
+    }
+  } catch (error) {
+    // Sent and not answered: it may have been done.
+    throw asStoreError(error, sent);
+  }
+}
+
 const ofRows = ({ text }: RowStatement, rows: readonly object[]): Statement => ({
   text,
   values: [JSON.stringify(rows)],
@@ -144,9 +165,10 @@ function run(client: pg.ClientBase | pg.Pool, statement: Statement): Promise<pg.
 
 /** 64-bit columns are times and counts, whole numbers below 2^53. */
 const int8 = 20;
-const types = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === int8 ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+type Parser = (text: string) => unknown;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary"): Parser =>
+    oid === int8 ? Number : (pg.types.getTypeParser as (oid: number, format?: string) => Parser)(oid, format),
 };
 
 /** The statements of this house are few and constant in text, so that the server can keep each one prepared. */

@@ -68,7 +68,7 @@ export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions):
   const writer = new Connection(path);
   await patiently(() => writer.database.exec("PRAGMA journal_mode = WAL"));
   writer.database.exec(
-    "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000",
+    `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
   );
   const reader = new Connection(path);
   reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");

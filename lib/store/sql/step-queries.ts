@@ -75,7 +75,9 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
 }
 
 /** What may change of an existing instance. */
-const changingColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
+export const changingColumns = Object.keys(instances.columns).filter(
+  (name) => !["id", "partition"].includes(name),
+);
 /** Only a tombstone may be written over. */
 const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${changingColumns
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)

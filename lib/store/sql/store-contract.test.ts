@@ -199,6 +199,44 @@ describe.each(providers)("on %s", (provider) => {
       expect(await runnable(50)).toEqual([]);
     });
 
+    test("I1, I2: a step alone writes all of it, or nothing when anything came between", async () => {
+      if (!store.alone) return expect(provider).toBe("sqlite");
+      const { alone } = store;
+      await start("i1");
+      expect(await alone.find("none")).toBeNull();
+      const read = async () => must(await alone.find("i1"), "i1");
+      const before = (await read()).row;
+      expect(before).toEqual(await store.findInstance("i1"));
+      const step = (seq: number) => ({
+        before,
+        row: { ...before, seq, configuration: '["b","c"]', status: "running" },
+        log: logRow({ seq, messageId: `m${seq}` }),
+        states: ["b", "c"],
+      });
+      expect(await alone.write(step(2))).toBe(true);
+      expect(await store.findInstance("i1")).toMatchObject({ seq: 2, configuration: '["b","c"]' });
+      expect((await store.listInstances({ state: "c" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
+      expect((await store.findEntryOfMessage("i1", "m2"))?.seq).toBe(2);
+      // Somebody has stepped it since it was read.
+      expect(await alone.write(step(3))).toBe(false);
+      // A message came before.
+      const next = { ...step(3), before: (await read()).row };
+      await write({ enqueued: [messageRow({ instanceId: "i1" })] });
+      expect((await read()).waiting).toBe(true);
+      expect(await alone.write(next)).toBe(false);
+      await store.transaction(async (tx) => {
+        await tx.writeSteps({ ...noWrites(), consumed: await tx.readMailboxes(["i1"], 5) });
+      });
+      // Somebody else has the row.
+      await store.transaction(async (tx) => {
+        await tx.lockInstances(["i1"]);
+        expect(await alone.write(next)).toBe(false);
+      });
+      expect((await store.listLog("i1", null, 9)).map(({ seq }) => seq)).toEqual([2, 1]);
+      expect(await alone.write({ ...next, states: null })).toBe(true);
+      expect((await store.listInstances({ state: "b" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
+    });
+
     test("I8: whoever looks for work comes round to every instance, however many messages one of them has", async () => {
       const others = Array.from({ length: 300 }, (_, n) => `other-${String(n).padStart(3, "0")}`);
       await write({ created: ["flood", ...others].map((id) => instanceRow({ id })) });
