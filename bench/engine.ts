@@ -19,7 +19,11 @@ import type { Snapshot } from "@/lib/statechart/snapshot";
 import { start } from "@/lib/statechart/start";
 import { stateValue } from "@/lib/statechart/state-value";
 import type { StepInput } from "@/lib/statechart/step";
+import { coldMs, isColdProcess } from "./cold-chart";
 import { contests, type Contest } from "./machines";
+
+// Started by coldMs for one figure.
+if (isColdProcess()) process.exit(0);
 
 const rounds = 31;
 const replayEvents = 100_000;
@@ -195,6 +199,16 @@ for (const [name, one] of figures)
     ]),
   );
 console.log(`\nreplay of ${whole(replayEvents)} events (guarded): ${whole(replayMs)} ms`);
+const large = [2_000, 5_000].map((states) => ({
+  states,
+  compileMs: coldMs(states, "compile"),
+  diagnoseMs: coldMs(states, "diagnose"),
+}));
+for (const { states, compileMs, diagnoseMs } of large) {
+  console.log(
+    `a chart of ${whole(states)} states in a cold process: compiled in ${whole(compileMs)} ms, diagnosed in ${whole(diagnoseMs)} ms`,
+  );
+}
 
 if (process.env.BENCH_PRINT === "json") {
   const rounded = (value: number): number => Math.round(value * 100) / 100;

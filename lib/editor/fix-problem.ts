@@ -4,6 +4,7 @@
  */
 import { isJsonObject } from "@/lib/base/json";
 import { chartTree } from "@/lib/diagram/chart-tree";
+import { applyFix } from "@/lib/statechart/apply-fix";
 import type { Diagnostic } from "@/lib/statechart/diagnostic";
 import type { Chart } from "@/lib/statechart/document";
 import type { Command } from "./command";
@@ -38,16 +39,24 @@ function commandOf(chart: Chart, edit: NonNullable<NonNullable<Diagnostic["fix"]
     const child = chartTree(chart)
       .byName.get(state)
       ?.children.find((item) => item.key === to);
-    return child ? { do: "set-initial", state: child.name } : null;
+    if (child) return { do: "set-initial", state: child.name };
   }
   if (set === "type" && typeof state === "string" && to === "final") {
     return { do: "set-kind", state, kind: "final" };
   }
   const { declare: section, name, value } = edit;
   const fields: readonly string[] = ["guards", "actions", "delays", "tasks"];
-  if (typeof section !== "string" || !fields.includes(section) || typeof name !== "string") return null;
-  return declare(chart, section as ChartField, name, value ?? {});
+  if (typeof section === "string" && fields.includes(section) && typeof name === "string")
+    return declare(chart, section as ChartField, name, value ?? {});
+  const { remove } = edit;
+  // A transition takes its route with it, and those behind it move up.
+  if (typeof remove === "string" && typeof state === "string" && transitionField.test(remove))
+    return { do: "delete", states: [], transitions: [`${state}#${remove}`] };
+  const fixed = applyFix(chart, edit);
+  return fixed === null ? null : { do: "replace-chart", chart: fixed };
 }
+
+const transitionField = /^(?:(?:on|after)\/[^/]+|always|onDone|invoke\/\d+\/on\w+)\/\d+$/;
 
 function declare(chart: Chart, field: ChartField, name: string, value: unknown): Command {
   const before = chart[field];

@@ -45,8 +45,6 @@ export interface Judged {
 }
 const none: readonly never[] = [];
 const unreadable: Judged = { type: dyn, findings: none, isDoubtful: true };
-// A chart's expressions number some thousands; a generated one must not fill the memory.
-const judgedMax = 20_000;
 
 // Types climb a short ladder; those still climbing after this many rounds are taken for unknown.
 const roundsMax = 6;
@@ -61,8 +59,8 @@ export class ChartTypes {
   private readonly input: ValueType;
   private readonly events: ReadonlyMap<string, ValueType>;
   private readonly seen = new Map<string, ValueType>();
-  /** By text and event; of the context as it is known so far. */
-  private readonly judged = new Map<string, Judged>();
+  /** By event and text; of the context as it is known so far. */
+  private readonly judged = new Map<string, Map<string, Judged>>();
 
   constructor(
     private readonly machine: Machine,
@@ -90,14 +88,16 @@ export class ChartTypes {
 
   /** What a text may give, and what in it cannot work. */
   judge(text: string, event: EventSeen): Judged {
-    const key =
-      event.by === "on" && text.includes("event") ? `${event.descriptor}\n${text}` : `${event.by}\n${text}`;
-    let judged = this.judged.get(key);
-    if (judged === undefined) {
-      if (this.judged.size >= judgedMax) this.judged.clear();
-      this.judged.set(key, (judged = this.judgeAnew(text, event)));
-    }
+    const known = this.judgedUnder(event.by === "on" && text.includes("event") ? event.descriptor : event.by);
+    let judged = known.get(text);
+    if (judged === undefined) known.set(text, (judged = this.judgeAnew(text, event)));
     return judged;
+  }
+
+  private judgedUnder(event: string): Map<string, Judged> {
+    let known = this.judged.get(event);
+    if (known === undefined) this.judged.set(event, (known = new Map<string, Judged>()));
+    return known;
   }
 
   private judgeAnew(text: string, event: EventSeen): Judged {
