@@ -28,6 +28,7 @@ export type ErrorCode =
   | "lock-lost"
   | "lock-deadlock"
   | "lease-lost"
+  | "worker-exists"
   | "fence-moved"
   | "stale-fence"
   | "outcome-unknown"

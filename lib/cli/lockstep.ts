@@ -1,7 +1,7 @@
 /**
  * The `lockstep` command. Each verb's code is loaded when it is asked for, so that the command starts fast.
  */
-import { exit, usage, UsageError, type ExitCode } from "./usage";
+import { exit, UnwritableError, usage, UsageError, type ExitCode } from "./usage";
 
 async function main([verb, ...args]: string[]): Promise<ExitCode> {
   switch (verb) {
@@ -17,6 +17,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./paths")).paths(args);
     case "render":
       return (await import("./render")).render(args);
+    case "worker":
+      return (await import("./worker")).worker(args);
     case "help":
     case "--help":
     case "-h":
@@ -48,6 +50,10 @@ main(process.argv.slice(2)).then(
       process.stderr.write(
         `lockstep: ${error.message}\n${error instanceof UsageError ? "" : "\n"}Try "lockstep help".\n`,
       );
+      process.exit(exit.usage);
+    }
+    if (error instanceof UnwritableError) {
+      process.stderr.write(`lockstep: ${error.message}\n`);
       process.exit(exit.usage);
     }
     process.stderr.write(

@@ -10,17 +10,22 @@ export const exit = {
 } as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
-/** Wrong use of the command; main prints the message and exits with `exit.usage`. */
+/** Wrong use of the command; main prints the message, points to the help, and exits with `exit.usage`. */
 export class UsageError extends Error {
   override name = "UsageError";
+}
+
+/** The call is right, the disk says no; exits as UsageError does, without a pointer to the help. */
+export class UnwritableError extends Error {
+  override name = "UnwritableError";
 }
 
 export const usage = `lockstep: durable statecharts, from the command line
 
   lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
       --json                           one JSON line per file
-  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .ts, .scxml, .mmd
-  lockstep render IN OUT.svg           the chart as a drawing
+  lockstep convert IN OUT              by extension of OUT: .json (lockstep), .xstate.json, .ts, .scxml, .mmd, .svg, .png
+  lockstep render IN OUT.svg|OUT.png   the chart as a drawing
   lockstep run FILE                    run a chart in memory on a virtual clock
       --events FILE|-                  JSON lines: {"type":"pay","data":{…}} or {"advance":"30s"}
       --json                           one JSON line after the start, per input line, and for --drain
@@ -34,6 +39,10 @@ export const usage = `lockstep: durable statecharts, from the command line
       --stubs FILE                     how invocations answer; else they succeed, or fail, after 1 s
   lockstep test FILE…                  play the tests in NAME.test.json beside the chart NAME; FILE is either
       --json                           one JSON line per test
+  lockstep worker FILE.js              carry out tasks: the module's exported functions, by name, for the tasks of that type
+      --url http://127.0.0.1:3000      the server
+      --slots 4                        tasks at once
+      --id NAME                        how it is listed; else made up
 
 Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
 stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.

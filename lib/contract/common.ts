@@ -81,6 +81,7 @@ export const statusOf = {
   "lock-lost": 409,
   "lock-deadlock": 409,
   "lease-lost": 409,
+  "worker-exists": 409,
   "fence-moved": 409,
   "stale-fence": 409,
   "outcome-unknown": 503,

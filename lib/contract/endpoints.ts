@@ -254,6 +254,27 @@ export const endpoints = {
     body: tasks.failBody,
     response: tasks.failResult,
   }),
+  releaseTask: define({
+    method: "POST",
+    path: "/tasks/release",
+    permission: "tasks:work",
+    body: tasks.releaseBody,
+    response: tasks.releaseTaskResult,
+  }),
+  listWorkers: define({
+    method: "GET",
+    path: "/workers",
+    permission: "system:read",
+    response: tasks.workerList,
+  }),
+  beatWorker: define({
+    method: "POST",
+    path: "/workers/:workerId/beat",
+    permission: "tasks:work",
+    params: z.object({ workerId: tasks.workerId }),
+    body: tasks.beatWorkerBody,
+    response: tasks.beatWorkerResult,
+  }),
   getHealth: define({
     method: "GET",
     path: "/health",

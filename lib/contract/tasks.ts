@@ -6,13 +6,14 @@ import { json, pageOf, pageQuery, timestamp } from "./common";
 
 /** The src of an invocation. */
 const type = z.string().min(1).max(256);
+export const workerId = z.string().min(1).max(128);
 const token = z.string().min(1).max(64);
 const taskError = z.object({ code: z.string(), message: z.string(), data: json.optional() });
 
 export const claimBody = z.strictObject({
   types: z.array(type).min(1).max(50),
   /** Who claims, e.g. `host-4711`: shown with the task. */
-  workerId: z.string().min(1).max(128),
+  workerId,
   /** Default 1. */
   max: z.int().min(1).max(100).optional(),
   /** How long to wait for work when there is none; default 0. */
@@ -35,21 +36,27 @@ export const claimedTask = z.object({
   attemptsMax: z.int(),
   /** What the last heartbeat with progress left, of an earlier attempt too; null when none did. */
   progress: json,
-  /** Heartbeat at a third of what is left until then. */
   leaseUntil: timestamp,
+  /** From the claim until then, so that a worker needs no clock in common with the server: heartbeat at a third of it. */
+  leaseMs: z.int(),
   /** When this attempt's time is over; null: it has no limit. */
   attemptUntil: timestamp.nullable(),
 });
 export type ClaimedTask = z.infer<typeof claimedTask>;
-/** `leaseMs`: how long a lease is, so that a worker needs no clock in common with the server. */
-export const claimResult = z.object({ tasks: z.array(claimedTask), leaseMs: z.int() });
+/** No tasks: there was nothing to do within `waitMs`; ask again. */
+export const claimResult = z.object({ tasks: z.array(claimedTask) });
 
 export const heartbeatBody = z.strictObject({ token, progress: json.optional() });
 export const heartbeatResult = z.object({
   leaseUntil: timestamp,
+  /** From now until then. */
+  leaseMs: z.int(),
   /** The instance waits for it no more: stop, and say so by failing it. */
   cancel: z.boolean(),
 });
+/** Gives it back unfinished: another worker may have it at once. */
+export const releaseBody = z.strictObject({ token });
+export const releaseTaskResult = z.object({ status: z.enum(["pending", "cancelled"]) });
 export const completeBody = z.strictObject({ token, output: json.optional() });
 export const completeResult = z.object({
   /** `cancelled`: the instance waits for it no more; the output is kept and moves nothing. */
@@ -118,3 +125,36 @@ export const taskView = z.object({
 export type TaskView = z.infer<typeof taskView>;
 export const taskList = pageOf(taskView);
 export const taskQuery = z.strictObject({ ...pageQuery });
+
+export const beatWorkerBody = z.strictObject({
+  /** Made by the worker at its start: tells it from another one that claims the same id. */
+  session: z.string().min(1).max(128),
+  types: z.array(type).max(50),
+  /** Tasks at once. */
+  slots: z.int().min(0).max(10_000),
+  /** Tasks under way. */
+  running: z.int().min(0).max(10_000),
+  /** It takes no more. */
+  draining: z.boolean(),
+  note: z.string().max(1_000).optional(),
+  /** It is ending: forget it. */
+  leaving: z.boolean().optional(),
+});
+/** `nextMs`: be heard of again within this time. */
+export const beatWorkerResult = z.object({ nextMs: z.int() });
+export const workerView = z.object({
+  id: z.string(),
+  /** `runtime`: steps instances on the database. `task`: carries out tasks over the API. */
+  kind: z.enum(["runtime", "task"]),
+  /** `silent`: not heard of lately: stopped, cut off or gone. */
+  status: z.enum(["working", "draining", "silent"]),
+  types: z.array(z.string()),
+  slots: z.int(),
+  running: z.int(),
+  note: z.string().nullable(),
+  startedAt: timestamp,
+  seenAt: timestamp,
+});
+export type WorkerView = z.infer<typeof workerView>;
+/** `now`: the database's clock when this was read. */
+export const workerList = z.object({ items: z.array(workerView), now: timestamp });

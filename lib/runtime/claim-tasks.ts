@@ -4,7 +4,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
-import { claimMax, claimTypesMax, claimWaitMaxMs, taskLeaseMs } from "./limits";
+import { claimMax, claimTypesMax, claimWaitMaxMs } from "./limits";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { isOwnType } from "./task-rules";
@@ -25,7 +25,7 @@ export async function claimTasks(
   context: RuntimeContext,
   actor: Actor,
   args: ClaimTasksArgs,
-): Promise<{ tasks: ClaimedTask[]; leaseMs: number }> {
+): Promise<{ tasks: ClaimedTask[] }> {
   requirePermission(actor, "tasks:work");
   requireOpen(context);
   requireText(args.workerId, "workerId");
@@ -38,7 +38,7 @@ export async function claimTasks(
   const max = Math.max(1, Math.min(args.max ?? 1, claimMax));
   const waitMs = Math.max(0, Math.min(args.waitMs ?? 0, claimWaitMaxMs));
   const rows = await context.taskWaits.claim({ types, workerId: args.workerId, max }, waitMs, args.signal);
-  return { tasks: rows.map(viewClaimedTask), leaseMs: taskLeaseMs };
+  return { tasks: rows.map(viewClaimedTask) };
 }
 
 function requireForeignType(type: string): string {

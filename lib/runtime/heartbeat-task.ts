@@ -17,6 +17,8 @@ export interface HeartbeatTaskArgs {
 }
 export interface HeartbeatResult {
   leaseUntil: number;
+  /** From now until then. */
+  leaseMs: number;
   /** The instance waits for it no more: stop, and say so by failing it. */
   cancel: boolean;
 }
@@ -35,7 +37,8 @@ export async function heartbeatTask(
     const renewed = { ...withLease(task, now), progress: kept ?? task.progress };
     const cancel = standing === "cancelled";
     await tx.writeTasks([cancel ? { ...renewed, dueAt: null } : renewed]);
-    return { leaseUntil: renewed.leaseUntil ?? now, cancel };
+    const leaseUntil = renewed.leaseUntil ?? now;
+    return { leaseUntil, leaseMs: leaseUntil - now, cancel };
   });
 }
 

@@ -32,3 +32,7 @@ export const claimTypesMax = 50;
 export const claimWaitMaxMs = 30_000;
 /** A minute's wait counts as one priority tier. */
 export const rankPerTierMs = 60_000;
+/** How often a worker says that it is there, after which silence its id is free, and when it is forgotten. */
+export const workerBeatMs = 10_000;
+export const workerSilentMs = 35_000;
+export const workerForgottenMs = 24 * 3_600_000;

@@ -2,6 +2,7 @@
  * Ids made by the runtime: short, sayable, and growing with time where an index wants that.
  */
 import { randomFillSync } from "node:crypto";
+import { hostname } from "node:os";
 
 /** Crockford's alphabet: no i, l, o, u to misread or misspeak. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -24,6 +25,12 @@ function random(length: number): string {
 export function newMessageId(): string {
   return `m-${time()}${random(16)}`;
 }
+
+/** `host-pid-random`. */
+export const newWorkerId = (): string =>
+  `${hostname()
+    .replace(/[^A-Za-z0-9._-]/g, "-")
+    .slice(0, 80)}-${process.pid}-${random(6)}`;
 
 /** 120 random bits: who holds it may write. */
 export const newTaskToken = (): string => `t-${random(24)}`;

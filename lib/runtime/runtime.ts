@@ -12,6 +12,7 @@ import type { Actor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
+import { beatWorker } from "./beat-worker";
 import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
@@ -33,11 +34,14 @@ import { listCharts } from "./list-charts";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
 import { listTasks } from "./list-tasks";
+import { listWorkers } from "./list-workers";
 import { LockWaits } from "./lock-waits";
 import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
+import { newTaskToken, newWorkerId } from "./new-id";
 import { publishVersion } from "./publish-version";
 import { releaseLock } from "./release-lock";
+import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
 import type { RuntimeContext } from "./runtime-context";
 import { saveDraft } from "./save-draft";
@@ -45,6 +49,7 @@ import { sendEvent } from "./send-event";
 import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
+import { Presence, type WorkerBeat } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
 import { settleLocks } from "./workers/settle-locks";
@@ -79,6 +84,9 @@ const verbs = {
   heartbeatTask,
   completeTask,
   failTask,
+  releaseTask,
+  listWorkers,
+  beatWorker,
   getHealth,
 };
 type Verbs = typeof verbs;
@@ -131,6 +139,16 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     closing: closing.signal,
     wake,
   };
+  const self: WorkerBeat = {
+    workerId: newWorkerId(),
+    session: newTaskToken(),
+    kind: "runtime",
+    types: [],
+    slots: 0,
+    running: 0,
+    draining: false,
+  };
+  const presence = new Presence(store, () => self);
   const feed = new ChangeFeed(store, closing.signal, report);
   let closed: Promise<void> | null = null;
 
@@ -146,6 +164,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleLocks(store), report),
         startLoop(() => settleTasks(store, wake), report),
+        startLoop(() => presence.round(), report),
       );
     },
     close() {
@@ -155,6 +174,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
         await Promise.allSettled(underWay);
         await context.sends.idle();
         await feed.idle();
+        await presence.end().catch(report);
         await store.close();
       })();
       return closed;

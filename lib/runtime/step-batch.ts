@@ -251,7 +251,12 @@ export async function postOutgoing(
     if (!sender || isEnded(sender.status) || event.type === "error.communication") continue;
     const problem = {
       type: "error.communication",
-      data: { message: `there is nobody at "${to}" to send "${event.type}" to`, to, type: event.type },
+      data: {
+        code: "unreachable",
+        message: `there is nobody at "${to}" to send "${event.type}" to`,
+        to,
+        type: event.type,
+      },
       ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
     };
     writes.enqueued.push(internalMessage(from, sender, problem, at));

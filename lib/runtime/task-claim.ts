@@ -59,7 +59,7 @@ export async function handBack(store: Store, claims: readonly TaskRow[]): Promis
     const now = await tx.now();
     const mine = rows.filter((row) => claims.some(({ token }) => token === row.token));
     await tx.writeTasks(
-      mine.filter((row) => standing(row, now) === "running").map((row) => handedBack(row, now)),
+      mine.filter((row) => standing(row, now) === "running").map((row) => handedBack(row, now, true)),
     );
   });
 }

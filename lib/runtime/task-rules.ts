@@ -175,9 +175,9 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
   return waiting({ ...lost, error: JSON.stringify(error) }, now, now);
 }
 
-/** Handed back unworked: the attempt doesn't count. */
-export const handedBack = (task: TaskRow, now: number): TaskRow =>
-  waiting({ ...task, attempt: task.attempt - 1, token: null }, now, now);
+/** Given back before its end: at once another's. Unworked: the attempt doesn't count. */
+export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
+  waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
 
 const waiting = (task: TaskRow, readyAt: number, now: number): TaskRow => ({
   ...task,

@@ -24,6 +24,8 @@ export interface ClaimedTask {
   /** What the last heartbeat with progress left, of an earlier attempt too. */
   progress: Json;
   leaseUntil: number;
+  /** From the claim until then: a worker needs no clock in common with the server. */
+  leaseMs: number;
   /** When this attempt's time is over; null: it has no limit. */
   attemptUntil: number | null;
 }
@@ -70,6 +72,7 @@ export const viewClaimedTask = (row: TaskRow): ClaimedTask => ({
   attemptsMax: row.attemptsMax,
   progress: parse(row.progress),
   leaseUntil: row.leaseUntil ?? 0,
+  leaseMs: (row.leaseUntil ?? 0) - row.updatedAt,
   attemptUntil: row.attemptUntil,
 });
 

@@ -9,8 +9,9 @@ import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
 import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
+import type { WorkerReads, WorkerTransaction } from "./workers";
 
-export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads {
+export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, WorkerReads {
   readonly database: "sqlite" | "postgresql";
   /**
    * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
@@ -34,7 +35,8 @@ export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads {
   close(): Promise<void>;
 }
 
-export interface StoreTransaction extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction {
+export interface StoreTransaction
+  extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction, WorkerTransaction {
   /**
    * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
    * SQLite: the machine's, inside the write lock, never below an earlier reading.

@@ -15,6 +15,7 @@ import { migrate } from "./migrate";
 import { aloneSteps } from "./step-alone";
 import { stepTransaction } from "./step-queries";
 import { taskReads, taskTransaction } from "./task-queries";
+import { workerReads, workerTransaction } from "./worker-queries";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const connection = await connect(options);
@@ -37,6 +38,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...instanceReads(connection, dialect),
     ...lockReads(connection, dialect),
     ...taskReads(connection),
+    ...workerReads(connection),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
@@ -62,6 +64,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...stepTransaction(handle, dialect, nextN),
       ...lockTransaction(handle, dialect, nextN),
       ...taskTransaction(handle, dialect),
+      ...workerTransaction(handle, dialect),
       // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
       now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),
       async writeAudit(entry) {

@@ -201,6 +201,26 @@ export const tasks = table("tasks", {
   updatedAt: "bigint",
   endedAt: "bigint",
 });
+export const concurrencyKeys = table("concurrency_keys", {
+  scope: "text",
+  key: "text",
+  instanceId: "text",
+  taskId: "text",
+  since: "bigint",
+  free: "int",
+});
+export const workers = table("workers", {
+  id: "text",
+  session: "text",
+  kind: "text",
+  types: "text",
+  slots: "int",
+  running: "int",
+  draining: "int",
+  note: "text",
+  startedAt: "bigint",
+  seenAt: "bigint",
+});
 export const locks = table("locks", {
   key: "text",
   fence: "bigint",

@@ -143,6 +143,32 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(await find("1:b", "i2")).not.toBeNull();
   });
 
+  test("a worker's id belongs to one session, until that was silent for long enough", async () => {
+    const row = {
+      id: "w1",
+      session: "s1",
+      kind: "task",
+      types: "[]",
+      slots: 4,
+      running: 0,
+      draining: 0,
+      note: null,
+      startedAt: 100,
+      seenAt: 100,
+    };
+    const put = (over: object) => store.transaction((tx) => tx.putWorker({ ...row, ...over }, 50));
+    expect(await put({})).toBe(true);
+    expect(await put({ seenAt: 140, startedAt: 140, running: 2 })).toBe(true);
+    expect(await put({ session: "s2", seenAt: 189 })).toBe(false);
+    expect(await store.listWorkers(9)).toEqual([{ ...row, seenAt: 140, running: 2 }]);
+    expect(await put({ session: "s2", seenAt: 190, startedAt: 190 })).toBe(true);
+    expect(await store.listWorkers(9)).toMatchObject([{ session: "s2", startedAt: 190 }]);
+    await store.transaction((tx) => tx.removeWorker("w1", "s1"));
+    expect(await store.listWorkers(9)).toHaveLength(1);
+    await store.transaction((tx) => tx.removeSilentWorkers(191));
+    expect(await store.listWorkers(9)).toEqual([]);
+  });
+
   test("the sweeper finds what is due, an instance's tasks are paged newest first", async () => {
     await write({ created: [instanceRow()], log: [logRow()] });
     await begin(

@@ -1,0 +1,46 @@
+/** The processes that work, by id. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import type { NoArgs } from "./call";
+import { workerSilentMs } from "./limits";
+import type { RuntimeContext } from "./runtime-context";
+import type { WorkerKind } from "./worker-registry";
+
+export interface WorkerView {
+  id: string;
+  kind: WorkerKind;
+  /** `silent`: not heard of lately: stopped, cut off or gone. */
+  status: "working" | "draining" | "silent";
+  types: string[];
+  slots: number;
+  running: number;
+  note: string | null;
+  startedAt: number;
+  seenAt: number;
+}
+
+const workersMax = 1_000;
+
+export async function listWorkers(
+  { store }: RuntimeContext,
+  actor: Actor,
+  _args: NoArgs,
+): Promise<{ items: WorkerView[]; now: number }> {
+  requirePermission(actor, "system:read");
+  const now = await store.now();
+  const rows = await store.listWorkers(workersMax);
+  return {
+    now,
+    items: rows.map(({ id, kind, types, slots, running, draining, note, startedAt, seenAt }) => ({
+      id,
+      kind: kind as WorkerKind,
+      status: seenAt <= now - workerSilentMs ? "silent" : draining === 1 ? "draining" : "working",
+      types: JSON.parse(types) as string[],
+      slots,
+      running,
+      note,
+      startedAt,
+      seenAt,
+    })),
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Which processes work: each says every few seconds that it is there, and is forgotten when it leaves or falls silent.
+ *
+ * Holds: an id belongs to one live session; a second one is refused as long as the first was heard of lately.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Store } from "@/lib/store/store";
+import type { WorkerRow } from "@/lib/store/workers";
+import { workerBeatMs, workerForgottenMs, workerSilentMs } from "./limits";
+
+export type WorkerKind = "runtime" | "task";
+
+/** What a worker says of itself. */
+export interface WorkerBeat {
+  workerId: string;
+  session: string;
+  kind: WorkerKind;
+  types: readonly string[];
+  slots: number;
+  running: number;
+  draining: boolean;
+  note?: string | undefined;
+}
+
+/** Throws `worker-exists`. */
+export async function beat(store: Store, worker: WorkerBeat): Promise<void> {
+  const { workerId, session, kind, types, slots, running, draining, note } = worker;
+  const isMine = await store.transaction(async (tx) => {
+    const now = await tx.now();
+    await tx.removeSilentWorkers(now - workerForgottenMs);
+    const row: WorkerRow = {
+      id: workerId,
+      session,
+      kind,
+      types: JSON.stringify(types),
+      slots,
+      running,
+      draining: draining ? 1 : 0,
+      note: note ?? null,
+      startedAt: now,
+      seenAt: now,
+    };
+    return tx.putWorker(row, workerSilentMs);
+  });
+  if (isMine) return;
+  throw new LockstepError(
+    "worker-exists",
+    `There is a worker ${workerId} already, heard of within the last ${workerSilentMs / 1000} s. Choose another id, or wait until it is gone.`,
+    { details: { workerId } },
+  );
+}
+
+export const leave = (store: Store, { workerId, session }: Pick<WorkerBeat, "workerId" | "session">) =>
+  store.transaction((tx) => tx.removeWorker(workerId, session));
+
+/** This process's own place among the workers. */
+export class Presence {
+  private beatAt = 0;
+  private present = false;
+
+  constructor(
+    private readonly store: Store,
+    private readonly self: () => WorkerBeat,
+  ) {}
+
+  /** A loop's round: beats when it is time to. */
+  async round(): Promise<boolean> {
+    if (performance.now() < this.beatAt) return false;
+    await beat(this.store, this.self());
+    this.present = true;
+    this.beatAt = performance.now() + workerBeatMs;
+    return false;
+  }
+
+  async end(): Promise<void> {
+    if (this.present) await leave(this.store, this.self());
+  }
+}
