@@ -38,6 +38,8 @@ const builds = await Promise.all([
     ...shared,
     entryPoints: { lockstep: "lib/cli/lockstep.ts" },
     splitting: true,
+    // A native module: found in node_modules, and only there.
+    external: ["@resvg/resvg-js"],
     chunkNames: "chunks/[name]-[hash]",
     banner: { js: "#!/usr/bin/env node" },
   }),

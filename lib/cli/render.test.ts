@@ -40,6 +40,27 @@ test("the microwave becomes well-formed SVG with its names as text, its arrows a
   expect(readFileSync(to, "utf8").match(/<path /g)?.length).toBeGreaterThan(8);
 });
 
+test("and PNG, by render and by convert alike", () => {
+  const to = join(folder, "microwave.png");
+  expect(render(join(root, "examples/microwave.scxml"), to)).toMatchObject({ status: 0 });
+  const png = readFileSync(to);
+  expect(png.subarray(1, 4).toString("latin1")).toBe("PNG");
+  // Width and height stand in the header; two pixels to a unit of the drawing.
+  const svg = join(folder, "same.svg");
+  expect(render(join(root, "examples/microwave.scxml"), svg)).toMatchObject({ status: 0 });
+  const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(readFileSync(svg, "utf8")) ?? [];
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)]);
+  const again = join(folder, "again.png");
+  const done = spawnSync(process.execPath, [
+    join(root, "dist/lockstep.js"),
+    "convert",
+    join(root, "examples/microwave.scxml"),
+    again,
+  ]);
+  expect(done.status).toBe(0);
+  expect(readFileSync(again).equals(png)).toBe(true);
+});
+
 test("markup in names and guards stays text", () => {
   const from = join(folder, "markup.json");
   const name = '<script>alert("1")</script>&amp;\u0001';
@@ -66,6 +87,7 @@ test("a chart with errors: exit 1; another extension: exit 2; nothing written", 
     JSON.stringify({ lockstep: 1, initial: "a", states: { a: { on: { go: "nowhere" } } } }),
   );
   expect(render(from, join(folder, "bad.svg"))).toMatchObject({ status: 1 });
-  expect(render(from, join(folder, "bad.png"))).toMatchObject({ status: 2 });
+  expect(render(from, join(folder, "bad.png"))).toMatchObject({ status: 1 });
+  expect(render(from, join(folder, "bad.gif"))).toMatchObject({ status: 2 });
   expect(existsSync(join(folder, "bad.svg")) || existsSync(join(folder, "bad.png"))).toBe(false);
 });

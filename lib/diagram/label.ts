@@ -165,9 +165,9 @@ export function actionText(action: Action): string {
 
 const textOf = (text: string | { cel: string }): string => (typeof text === "string" ? text : text.cel);
 
-/** An action whose text holds a comma or a quote stands in quotes. */
+/** An action whose text holds a comma or a quote, or starts with a slash, stands in quotes. */
 const quoteAction = (text: string): string =>
-  text !== "" && text === text.trim() && !/[,"\n]/.test(text) ? text : JSON.stringify(text);
+  text !== "" && text === text.trim() && !/[,"\n]|^\//.test(text) ? text : JSON.stringify(text);
 
 /** A new action typed into a label or an action row. */
 export function actionFromText(text: string): Action {
@@ -218,6 +218,8 @@ export function parseLabel(
   if (!slash) return { problem: { message: "after the guard comes / and the actions", at: rest } };
   const actions = splitActions(slash[1] ?? "");
   if (actions === null) return { problem: { message: "a quoted action is not closed", at: rest } };
+  if (/^\s*\/\s*\//.test(tail))
+    return { problem: { message: "one / is enough: after it come the actions", at: rest } };
   if (head === "") return { problem: { message: "name an event, or write after 5s, always or done", at: 0 } };
   const when = parseWhen(head, invokes);
   if (typeof when === "string") return { problem: { message: when, at: 0 } };
