@@ -169,7 +169,10 @@ export class World {
       at: this.nowMs,
       seq: ++player.seq,
       trace: this.options.trace === true,
-      canReach: (to) => this.addressee(player, to) !== null,
+      // SCXML: the error is in the internal queue. A durable instance hears of it by its mailbox, and so do others here.
+      ...(player.chart.machine.settings.scxmlDomain
+        ? { canReach: (to: string) => this.addressee(player, to) !== null }
+        : {}),
     };
   }
 
@@ -329,12 +332,19 @@ export class World {
     // Outside work that runs takes the message; a stub has no use for it.
     const invokeId = to?.startsWith("#_") === true ? to.slice(2) : "";
     if (Object.hasOwn(from.snapshot?.invocations ?? {}, invokeId) && !from.children.has(invokeId)) return;
+    // Nobody is told in vain that telling was in vain.
+    if (event.type === "error.communication") return;
     this.mailbox.push({
       to: from,
       input: {
         kind: "event",
         type: "error.communication",
-        data: { code: "unreachable", message: `there is no ${to} to send "${event.type}" to` },
+        data: {
+          code: "unreachable",
+          message: `there is nobody at "${to}" to send "${event.type}" to`,
+          to,
+          type: event.type,
+        },
         ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
       },
     });

@@ -309,11 +309,12 @@ export class Run implements Execution {
     );
   }
 
-  queueError(type: QueuedError["event"], error: EngineError, sendid?: string): void {
+  /** `more`: of what went wrong, for whoever handles it. */
+  queueError(type: QueuedError["event"], error: EngineError, sendid?: string, more?: JsonObject): void {
     if (this.failures.length < failuresMax) this.failures = [...this.failures, { event: type, ...error }];
     this.queue.push({
       type,
-      data: error as unknown as JsonObject,
+      data: { ...error, ...more },
       from: "platform",
       id: this.nextId(),
       ...(sendid === undefined ? {} : { sendid }),
@@ -348,8 +349,9 @@ export class Run implements Execution {
     if (to !== null && this.isUnreachable(to)) {
       return this.queueError(
         "error.communication",
-        { code: "unreachable", message: `there is no ${to} to send "${type}" to` },
+        { code: "unreachable", message: `there is nobody at "${to}" to send "${type}" to` },
         id ?? undefined,
+        { to, type },
       );
     }
     if (delayMs === 0) {
