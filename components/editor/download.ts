@@ -1,8 +1,8 @@
 /**
- * Hands a text to the browser as a file.
+ * Hands a text, or bytes, to the browser as a file.
  */
-export function download(fileName: string, text: string, type = "application/json"): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function download(fileName: string, content: string | Blob, type = "application/json"): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = fileName;

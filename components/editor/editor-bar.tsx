@@ -14,21 +14,19 @@ import {
   Workflow,
 } from "lucide-react";
 import { useState } from "react";
-import { writeLockstep } from "@/lib/formats/lockstep/write-lockstep";
 import { Button, IconButton } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
 import { Menu } from "@/components/ui/menu";
 import { PageHeader } from "@/components/ui/page-header";
 import { Tooltip } from "@/components/ui/tooltip";
-import { download } from "./download";
-import { useEditor, useEditorStore } from "./editor-store";
+import { useEditor } from "./editor-store";
+import { ExportDialog } from "./export-dialog";
 import { ImportDialog } from "./import-dialog";
 import { PublishDialog } from "./publish-dialog";
 import { SaveChip } from "./save-chip";
 import { useAutoLayout } from "./use-auto-layout";
 
 export function EditorBar({ flush }: { flush: () => Promise<number | null> }) {
-  const store = useEditorStore();
   const chartId = useEditor((state) => state.chartId);
   const revision = useEditor((state) => state.revision);
   const version = useEditor((state) => state.version);
@@ -42,6 +40,7 @@ export function EditorBar({ flush }: { flush: () => Promise<number | null> }) {
   const autoLayout = useAutoLayout();
   const [publishing, setPublishing] = useState(false);
   const [importing, setImporting] = useState(false);
+  const [exporting, setExporting] = useState(false);
   const errors = problems.filter((problem) => problem.severity === "error").length;
   const warnings = problems.filter((problem) => problem.severity === "warning").length;
   return (
@@ -87,14 +86,10 @@ export function EditorBar({ flush }: { flush: () => Promise<number | null> }) {
                   testId: "menu-import",
                 },
                 {
-                  label: "Export JSON",
+                  label: "Export…",
                   icon: Download,
                   testId: "menu-export",
-                  onSelect: () =>
-                    download(
-                      `${chartId}.json`,
-                      writeLockstep(store.getState().history.present.document.chart),
-                    ),
+                  onSelect: () => setExporting(true),
                 },
               ]}
             />
@@ -126,6 +121,7 @@ export function EditorBar({ flush }: { flush: () => Promise<number | null> }) {
         <SaveChip />
       </PageHeader>
       <PublishDialog open={publishing} onOpenChange={setPublishing} flush={flush} />
+      <ExportDialog open={exporting} onOpenChange={setExporting} />
       <ImportDialog
         open={importing}
         onOpenChange={setImporting}
