@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type Json } from "@/lib/base/json";
 import type { CelNode } from "./cel/prepare";
-import { inferType, type TypeFinding } from "./cel/infer-type";
+import { inferType, type TypeFinding, type TypeScope } from "./cel/infer-type";
 import {
   dyn,
   fieldOf,
@@ -49,7 +49,7 @@ const unreadable: Judged = { type: dyn, findings: none, isDoubtful: true };
 // Types climb a short ladder; those still climbing after this many rounds are taken for unknown.
 const roundsMax = 6;
 
-export class ChartTypes {
+export class ChartTypes implements TypeScope {
   /** Of the roots that schemas.context speaks of. */
   readonly declared: ReadonlyMap<string, ValueType>;
   /** Whether schemas.context lists all roots there may be. */
@@ -59,6 +59,9 @@ export class ChartTypes {
   private readonly input: ValueType;
   private readonly events: ReadonlyMap<string, ValueType>;
   private readonly seen = new Map<string, ValueType>();
+  private event: EventSeen = { by: "any" };
+  private findings: TypeFinding[] | null = null;
+  private isDoubtful = false;
   /** By event and text; of the context as it is known so far. */
   private readonly judged = new Map<string, Map<string, Judged>>();
 
@@ -103,26 +106,33 @@ export class ChartTypes {
   private judgeAnew(text: string, event: EventSeen): Judged {
     const ast = this.language.parse(text);
     if (ast === null) return unreadable;
-    let findings: TypeFinding[] | null = null;
-    let isDoubtful = false;
-    const { states } = this.machine;
-    const type = inferType(ast, {
-      variable: (name) => this.variable(name, event),
-      isState: (name) => states.has(name),
-      stateNames: () => states.keys(),
-      find: (finding) => (findings ??= []).push(finding),
-      doubt: () => (isDoubtful = true),
-    });
-    return { type, findings: findings ?? none, isDoubtful };
+    this.event = event;
+    this.findings = null;
+    this.isDoubtful = false;
+    const type = inferType(ast, this);
+    return { type, findings: this.findings ?? none, isDoubtful: this.isDoubtful };
   }
 
-  /** Null: there is no such variable. */
-  private variable(name: string, event: EventSeen): ValueType | null {
+  // ---- as the scope of the text that is being judged
+
+  isState(name: string): boolean {
+    return this.machine.states.has(name);
+  }
+  stateNames(): Iterable<string> {
+    return this.machine.states.keys();
+  }
+  find(finding: TypeFinding): void {
+    (this.findings ??= []).push(finding);
+  }
+  doubt(): void {
+    this.isDoubtful = true;
+  }
+  variable(name: string): ValueType | null {
     switch (name) {
       case "context":
         return this.context;
       case "event":
-        return this.eventType(event);
+        return this.eventType(this.event);
       case "input":
         return this.input;
       default:

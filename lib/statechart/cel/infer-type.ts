@@ -46,7 +46,9 @@ const bool = ofKind(kind.bool);
 const int = ofKind(kind.int);
 const string = ofKind(kind.string);
 const number = ofKind(kind.int | kind.double);
-const truth = (value: boolean): ValueType => ofTexts([value]);
+const always = ofTexts([true]);
+const never = ofTexts([false]);
+const truth = (value: boolean): ValueType => (value ? always : never);
 
 export function inferType(node: CelNode, scope: TypeScope): ValueType {
   return new Inference(scope).type(node);
@@ -211,13 +213,13 @@ class Inference {
   }
 
   private logic(op: "&&" | "||", [left, right]: [CelNode, CelNode]): ValueType {
-    const sides = [this.mustBe(left, kind.bool, `\`${op}\``), this.mustBe(right, kind.bool, `\`${op}\``)];
-    const known = sides.map(({ kinds, values }) =>
-      kinds === kind.bool && values?.length === 1 ? values[0] : null,
-    );
+    const what = op === "&&" ? "`&&`" : "`||`";
+    const a = knownTruth(this.mustBe(left, kind.bool, what));
+    const b = knownTruth(this.mustBe(right, kind.bool, what));
+    if (a === null && b === null) return bool;
     const decides = op === "||";
-    if (known.includes(decides)) return truth(decides);
-    return known.every((one) => one === !decides) ? truth(!decides) : bool;
+    if (a === decides || b === decides) return truth(decides);
+    return a === null || b === null ? bool : truth(!decides);
   }
 
   private ternary([condition, yes, no]: [CelNode, CelNode, CelNode]): ValueType {
@@ -402,17 +404,19 @@ class Inference {
     args: readonly ValueType[],
     nodes: readonly CelNode[],
   ): ValueType {
-    const sameShape = functionsNamed(name).filter(
-      (one) => (one.receiver === null) === (receiver === null) && one.params.length === args.length,
-    );
-    if (sameShape.length === 0) {
+    let returns = nothing;
+    let isKnown = false;
+    for (const one of functionsNamed(name)) {
+      if ((one.receiver === null) !== (receiver === null) || one.params.length !== args.length) continue;
+      isKnown = true;
+      if (meets(receiver, one.receiver) && args.every((arg, index) => meets(arg, one.params[index] ?? null)))
+        returns = join(returns, one.returns);
+    }
+    if (returns.kinds !== 0) return returns;
+    if (!isKnown) {
       this.scope.doubt();
       return dyn;
     }
-    const fits = (one: Signature): boolean =>
-      meets(receiver, one.receiver) && args.every((arg, index) => meets(arg, one.params[index] ?? null));
-    const fitting = sameShape.filter(fits);
-    if (fitting.length > 0) return fitting.reduce<ValueType>((all, one) => join(all, one.returns), nothing);
     const given = args.map((arg, index) => `\`${textOf(nodes[index])}\` is ${typeWords(arg)}`);
     const owner =
       receiver === null ? [] : [`\`${textOf((node.args as CelNode[])[1])}\` is ${typeWords(receiver)}`];
@@ -425,6 +429,12 @@ const isOf =
   (count: number) =>
   ({ receiver, params }: Signature): boolean =>
     receiver !== null && params.length === count;
+
+/** The one bool it can be; null: either. */
+function knownTruth({ kinds, values }: ValueType): boolean | null {
+  const only = kinds === kind.bool && values?.length === 1 ? values[0] : undefined;
+  return typeof only === "boolean" ? only : null;
+}
 
 const comprehensions = new Set(["all", "exists", "exists_one", "map", "filter"]);
 
