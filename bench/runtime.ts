@@ -1,67 +1,125 @@
-/** first slice */
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+/**
+ * The durable runtime's figures: the toy on PostgreSQL and SQLite, beside DBOS and pg-boss in the same run on the same
+ * server, and what one caller, two workers, half load and HTTP get.
+ *
+ * The verb measured is `sendEvent`, the one that the HTTP handler calls: one event a call, default settings, traces stored,
+ * fsync on. A round that is not checked by replay afterwards gives no figure. Run by scripts/bench.mjs: `npm run bench -- runtime`.
+ * `BENCH_PRINT=json`: the last line is the figures as JSON. `BENCH_PRINT=eps`: only 500 x 2 events by 64 callers, on the
+ * server that DATABASE_URL names; the last line is events per second. `-- runtime scale`: what many instances and long logs cost.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
-import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { startPostgres } from "@/lib/testing/postgres-server";
 import { dbosEventsPerSecond, pgBossEventsPerSecond } from "./runtime/beside";
-import { toyEventsPerSecond, startToys, timed } from "./runtime/toy";
-import { systemActor } from "@/lib/access/actor";
+import { latencyAt, singleAgainstFloor } from "./runtime/latency";
+import { httpEventsPerSecond, workersEventsPerSecond } from "./runtime/processes";
+import { behindLog, besideInstances } from "./runtime/scale";
+import { median, startToys, toyEventsPerSecond, withRuntime } from "./runtime/toy";
 
-async function withRuntime<T>(url: string, work: (runtime: Runtime) => Promise<T>): Promise<T> {
-  const store = await openSqlStore({ url, connections: 10 });
-  const runtime = createRuntime({ store, report: (error) => console.error(error) });
-  runtime.startWorkers();
+const callers = 64;
+const rounds = 7;
+const print = process.env["BENCH_PRINT"];
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const shown = (value: number) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
+
+if (print === "eps") await onlyEps(process.env["DATABASE_URL"]);
+else if (process.argv[2] === "scale") await onServer(measureScale);
+else await onServer(measureAll);
+
+/** The first round, when nothing is compiled yet, is not counted. */
+async function toyRounds(url: string, count: number): Promise<number> {
+  return withRuntime(url, async (runtime) => {
+    await toyEventsPerSecond(runtime, count, callers);
+    const found: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      found.push(await toyEventsPerSecond(runtime, count, callers));
+    }
+    return median(found);
+  });
+}
+
+async function onlyEps(url: string | undefined): Promise<void> {
+  if (!url) throw new Error("BENCH_PRINT=eps wants DATABASE_URL=postgresql://… or file:…");
+  say((await toyRounds(url, 500)).toFixed(1));
+}
+
+async function onServer(work: (fresh: (name: string) => Promise<string>) => Promise<void>): Promise<void> {
+  const server = await startPostgres({ durable: true });
   try {
-    return await work(runtime);
+    await work(async (name) => {
+      const client = new pg.Client(server.url);
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return server.url.replace(/\/postgres$/, `/${name}`);
+    });
   } finally {
-    await runtime.close();
+    await server.stop();
   }
 }
-const what = process.argv[2] ?? "all";
-const server = await startPostgres({ durable: true });
-const fresh = async (name: string) => {
-  const client = new pg.Client(server.url);
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  return server.url.replace(/\/postgres$/, `/${name}`);
-};
-try {
-  if (what !== "ours") {
-    console.log("dbos", await dbosEventsPerSecond(await fresh("dbos"), 500, 64));
-    console.log("pgboss", await pgBossEventsPerSecond(await fresh("boss"), 500, 64));
-  }
-  await withRuntime(await fresh("ours"), async (runtime) => {
-    for (let n = 0; n < 4; n++) console.log("pg 500x2", await toyEventsPerSecond(runtime, 500, 64));
-    console.log("pg 5000x2", await toyEventsPerSecond(runtime, 5000, 64));
-    const ids = await startToys(runtime, 300);
-    const ms = await timed(ids, 1, (instanceId) =>
-      runtime.sendEvent(systemActor, { instanceId, type: "start" }),
+
+async function measureAll(fresh: (name: string) => Promise<string>): Promise<void> {
+  say(
+    `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "?"}, load ${shown(loadavg()[0] ?? 0)}`,
+  );
+  const ours = await fresh("ours");
+  const pgEps = await toyRounds(ours, 500);
+  say(`PostgreSQL, 500 x 2, ${callers} callers: ${shown(pgEps)} events/s`);
+  const dbosEps = await dbosEventsPerSecond(await fresh("dbos"), 500, callers);
+  say(`DBOS, the same: ${shown(dbosEps)} events/s, so ${shown(pgEps / dbosEps)} x`);
+  say(
+    `pg-boss, the same jobs: ${shown(await pgBossEventsPerSecond(await fresh("boss"), 500, callers))} events/s`,
+  );
+  const many = await withRuntime(ours, (runtime) => toyEventsPerSecond(runtime, 5_000, callers));
+  say(`PostgreSQL, 5,000 x 2: ${shown(many)} events/s`);
+
+  const folder = await mkdtemp(join(tmpdir(), "lockstep-bench-"));
+  const sqliteEps = await toyRounds(`file:${join(folder, "bench.db")}`, 500);
+  await rm(folder, { recursive: true, force: true });
+  say(`SQLite, 500 x 2: ${shown(sqliteEps)} events/s, so ${shown(sqliteEps / dbosEps)} x DBOS`);
+
+  const { single, floor } = await withRuntime(ours, (runtime) => singleAgainstFloor(runtime, ours));
+  say(`one caller: ${shown(single)} sends/s; one INSERT of the bare driver: ${shown(floor)}/s`);
+  const { p50, p99 } = await withRuntime(ours, (runtime) => latencyAt(runtime, pgEps / 2, 4));
+  say(`at ${shown(pgEps / 2)} events/s: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`);
+
+  const one = await workersEventsPerSecond(await fresh("one"), 5_000, 1);
+  const two = await workersEventsPerSecond(await fresh("two"), 5_000, 2);
+  say(`worker processes on full mailboxes: one ${shown(one)}, two ${shown(two)} events/s`);
+  const ids = await withRuntime(ours, (runtime) => startToys(runtime, 2_000));
+  const httpEps = await httpEventsPerSecond(ours, ids, callers);
+  say(`HTTP, ${callers} keep-alive clients: ${shown(httpEps)} events/s`);
+
+  if (print === "json") {
+    const figures = {
+      pgEps,
+      dbosEps,
+      ratio: pgEps / dbosEps,
+      sqliteEps,
+      singleVsFloor: single / floor,
+      twoWorkers: two / one,
+      httpEps,
+      p50Ms: p50,
+      p99Ms: p99,
+    };
+    say(
+      JSON.stringify(figures, (_, value: unknown) =>
+        typeof value === "number" ? Number(value.toFixed(3)) : value,
+      ),
     );
-    console.log("pg single", (300 * 1000) / ms);
+  }
+}
+
+async function measureScale(fresh: (name: string) => Promise<string>): Promise<void> {
+  const url = await fresh("scale");
+  await withRuntime(url, async (runtime) => {
+    for (const [size, eps] of await behindLog(runtime, url, [10, 1_000, 100_000])) {
+      say(`one caller behind ${shown(size)} log entries: ${shown(eps)} events/s`);
+    }
+    for (const [size, eps] of await besideInstances(runtime, url, [1_000, 10_000, 100_000, 1_000_000])) {
+      say(`${callers} callers beside ${shown(size)} instances: ${shown(eps)} events/s`);
+    }
   });
-  const client = new pg.Client(server.url);
-  await client.connect();
-  await client.query("create table floor (id int, v text)");
-  const ms = await timed(Array.from({ length: 300 }), 1, () =>
-    client.query({ name: "f", text: "insert into floor values ($1, $2)", values: [1, "x".repeat(300)] }),
-  );
-  console.log("floor", (300 * 1000) / ms);
-  await client.end();
-  await withRuntime(
-    `file:${join(mkdtempSync(join(tmpdir(), "lockstep-bench-")), "a.db")}`,
-    async (runtime) => {
-      for (let n = 0; n < 4; n++) console.log("sqlite 500x2", await toyEventsPerSecond(runtime, 500, 64));
-      const ids = await startToys(runtime, 300);
-      const ms = await timed(ids, 1, (instanceId) =>
-        runtime.sendEvent(systemActor, { instanceId, type: "start" }),
-      );
-      console.log("sqlite single", (300 * 1000) / ms);
-    },
-  );
-} finally {
-  await server.stop();
 }

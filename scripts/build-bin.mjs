@@ -1,6 +1,6 @@
 /**
- * dist/lockstep.js (the command, whole), dist/cel.js (`lockstep/cel`, whole) and dist/serve.js (the server's entry, its
- * packages left in node_modules) as esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
+ * dist/lockstep.js (the command, whole), dist/cel.js (`lockstep/cel`, whole) and dist/serve.js and dist/worker.js (a server's
+ * and a worker's entry, packages left in node_modules) as esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
  * second. Only what changed is written, each file at once, so that a command that runs meanwhile never sees half a file.
  */
 import {
@@ -52,7 +52,7 @@ const builds = await Promise.all([
     mainFields: ["module", "main"],
   }),
   // Next and Prisma find their own files only from node_modules.
-  build({ ...shared, entryPoints: { serve: "lib/serve.ts" }, packages: "external" }),
+  build({ ...shared, entryPoints: { serve: "lib/serve.ts", worker: "lib/worker.ts" }, packages: "external" }),
 ]);
 
 const files = builds.flatMap(({ outputFiles }) => outputFiles);

@@ -47,9 +47,10 @@ export async function pgBossEventsPerSecond(url: string, count: number, senders:
     let done = 0;
     let finished: () => void = () => undefined;
     const all = new Promise<void>((resolve) => (finished = resolve));
-    await boss.work("toy", { batchSize: 64, pollingIntervalSeconds: 0.5 }, async (jobs) => {
+    await boss.work("toy", { batchSize: 64, pollingIntervalSeconds: 0.5 }, (jobs) => {
       done += jobs.length;
       if (done >= 2 * count) finished();
+      return Promise.resolve();
     });
     const began = performance.now();
     const jobs = Array.from({ length: 2 * count }, (_, n) => ({ instance: n % count }));

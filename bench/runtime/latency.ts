@@ -1,0 +1,65 @@
+/**
+ * How long one send takes: of a caller who is alone, beside the driver's floor; and of many at a given rate.
+ */
+import pg from "pg";
+import { systemActor } from "@/lib/access/actor";
+import type { Runtime } from "@/lib/runtime/runtime";
+import { median, percentile, startToys, timed } from "./toy";
+
+const singles = 300;
+const rounds = 5;
+
+/** Sends per second of a single caller, and inserts per second of one prepared statement, in turns; medians. */
+export async function singleAgainstFloor(
+  runtime: Runtime,
+  url: string,
+): Promise<{ single: number; floor: number }> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query("CREATE TABLE bench_floor (id INT, text TEXT)");
+  const floor: number[] = [];
+  const single: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const ids = await startToys(runtime, singles);
+      const ours = await timed(ids, 1, (instanceId) =>
+        runtime.sendEvent(systemActor, { instanceId, type: "start" }),
+      );
+      const insert = {
+        name: "floor",
+        text: "INSERT INTO bench_floor VALUES ($1, $2)",
+        values: [1, "x".repeat(300)],
+      };
+      const bare = await timed(ids, 1, () => client.query(insert));
+      single.push((singles * 1000) / ours);
+      floor.push((singles * 1000) / bare);
+    }
+  } finally {
+    await client.query("DROP TABLE bench_floor");
+    await client.end();
+  }
+  return { single: median(single), floor: median(floor) };
+}
+
+/** Sends at `perSecond`, whether earlier ones are answered or not; how long each took, ms. */
+export async function latencyAt(
+  runtime: Runtime,
+  perSecond: number,
+  seconds: number,
+): Promise<{ p50: number; p99: number }> {
+  const ids = await startToys(runtime, Math.round(perSecond * seconds));
+  const took: number[] = [];
+  const sent: Promise<void>[] = [];
+  const began = performance.now();
+  for (const [index, instanceId] of ids.entries()) {
+    const due = began + (index * 1000) / perSecond;
+    while (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, 1));
+    sent.push(
+      runtime.sendEvent(systemActor, { instanceId, type: "start" }).then(() => {
+        took.push(performance.now() - due);
+      }),
+    );
+  }
+  await Promise.all(sent);
+  return { p50: percentile(took, 0.5), p99: percentile(took, 0.99) };
+}
