@@ -8,6 +8,7 @@ import { systemActor } from "./access/actor";
 import { LockstepError } from "./base/errors";
 import { onShutdown } from "./base/shutdown";
 import { readConfig } from "./config";
+import { createInvocations } from "./invocations/invocations";
 import { logError, logInfo } from "./observe/log";
 import { createRuntime, type Runtime } from "./runtime/runtime";
 import { exampleCharts, exampleInstances, exampleLocks } from "./seeds/examples";
@@ -37,7 +38,11 @@ export async function getRuntimeOrExit(): Promise<void> {
 async function openRuntime(): Promise<Runtime> {
   const config = readConfig();
   const store = await openSqlStore({ url: config.databaseUrl, connections: config.databaseConnections });
-  const runtime = createRuntime({ store, report: (error) => logError("in the background", error) });
+  const runtime = createRuntime({
+    store,
+    report: (error) => logError("in the background", error),
+    invocations: createInvocations({ allowedHosts: config.httpAllowedHosts, secrets: config.secrets }),
+  });
   onShutdown(() => runtime.close());
   if (config.seeds) await plantExamples(runtime);
   runtime.startWorkers();

@@ -28,6 +28,16 @@ const environment = z.object({
     .default(10),
   /** `off`: a new database starts without the examples. */
   LOCKSTEP_SEEDS: z.enum(["on", "off"]).default("on"),
+  /** Hosts, or host:port, separated by commas, that HTTP tasks may reach though their addresses are not public. */
+  LOCKSTEP_HTTP_ALLOW: z
+    .string()
+    .transform((text) =>
+      text
+        .split(",")
+        .map((host) => host.trim().toLowerCase())
+        .filter((host) => host !== ""),
+    )
+    .default([]),
   /** Only for authoring migrations: `prisma migrate diff --from-migrations` on PostgreSQL builds them up in it. */
   SHADOW_DATABASE_URL: z.string().min(1).optional(),
 });
@@ -41,6 +51,9 @@ export interface Config {
   port: number;
   host: string;
   seeds: boolean;
+  httpAllowedHosts: string[];
+  /** LOCKSTEP_SECRET_NAME by NAME: what HTTP tasks refer to as {secret: NAME}. */
+  secrets: ReadonlyMap<string, string>;
   shadowDatabaseUrl: string | undefined;
 }
 
@@ -63,9 +76,19 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     port: values.PORT,
     host: values.HOST,
     seeds: values.LOCKSTEP_SEEDS === "on",
+    httpAllowedHosts: values.LOCKSTEP_HTTP_ALLOW,
+    secrets: secretsOf(present),
     shadowDatabaseUrl: values.SHADOW_DATABASE_URL,
   };
 }
+
+const secretPrefix = "LOCKSTEP_SECRET_";
+const secretsOf = (env: Record<string, string | undefined>): Map<string, string> =>
+  new Map(
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith(secretPrefix) && value !== undefined ? [[name.slice(secretPrefix.length), value]] : [],
+    ),
+  );
 
 function databaseName(url: string): string {
   if (url.startsWith("file:")) return `SQLite (${url.slice("file:".length)})`;

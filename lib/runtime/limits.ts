@@ -32,6 +32,8 @@ export const claimTypesMax = 50;
 export const claimWaitMaxMs = 30_000;
 /** A minute's wait counts as one priority tier. */
 export const rankPerTierMs = 60_000;
+/** Tasks that one server carries out at once by itself. */
+export const ownSlots = 4;
 /** How often a worker says that it is there, after which silence its id is free, and when it is forgotten. */
 export const workerBeatMs = 10_000;
 export const workerSilentMs = 35_000;

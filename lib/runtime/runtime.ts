@@ -30,6 +30,8 @@ import { getMessage } from "./get-message";
 import { getState } from "./get-state";
 import { getVersion } from "./get-version";
 import { heartbeatTask } from "./heartbeat-task";
+import type { Invocations } from "./invocation";
+import { ownSlots } from "./limits";
 import { listCharts } from "./list-charts";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
@@ -49,10 +51,11 @@ import { sendEvent } from "./send-event";
 import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
-import { Presence, type WorkerBeat } from "./worker-registry";
+import { Presence } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
 import { settleLocks } from "./workers/settle-locks";
+import { TaskRunner } from "./workers/run-tasks";
 import { settleTasks } from "./workers/settle-tasks";
 import { stepWaiting, type Walk } from "./workers/step-waiting";
 
@@ -115,9 +118,11 @@ export interface RuntimeOptions {
   store: Store;
   /** Told what went wrong in the background, where no caller hears of it. */
   report: (error: unknown) => void;
+  /** What startWorkers() carries out by itself; default: nothing. */
+  invocations?: Invocations;
 }
 
-export function createRuntime({ store, report }: RuntimeOptions): Runtime {
+export function createRuntime({ store, report, invocations = noInvocations }: RuntimeOptions): Runtime {
   const closing = new AbortController();
   // Every call that waits listens to it.
   setMaxListeners(0, closing.signal);
@@ -139,16 +144,19 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     closing: closing.signal,
     wake,
   };
-  const self: WorkerBeat = {
-    workerId: newWorkerId(),
-    session: newTaskToken(),
+  const workerId = newWorkerId();
+  const session = newTaskToken();
+  const tasks = new TaskRunner(context, invocations, { workerId, slots: ownSlots, report });
+  const presence = new Presence(store, () => ({
+    workerId,
+    session,
     kind: "runtime",
-    types: [],
-    slots: 0,
-    running: 0,
+    types: tasks.types,
+    slots: ownSlots,
+    running: tasks.running,
     draining: false,
-  };
-  const presence = new Presence(store, () => self);
+    note: invocations.note() ?? undefined,
+  }));
   const feed = new ChangeFeed(store, closing.signal, report);
   let closed: Promise<void> | null = null;
 
@@ -160,6 +168,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     startWorkers() {
       if (loops.length > 0 || closing.signal.aborted) return;
       feed.start();
+      tasks.start();
       loops.push(
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleLocks(store), report),
@@ -169,6 +178,7 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     },
     close() {
       closed ??= (async () => {
+        await tasks.stop();
         closing.abort();
         await Promise.all(loops.map((loop) => loop.stop()));
         await Promise.allSettled(underWay);
@@ -181,6 +191,8 @@ export function createRuntime({ store, report }: RuntimeOptions): Runtime {
     },
   };
 }
+
+const noInvocations: Invocations = { byType: {}, note: () => null };
 
 /** `underWay`: the calls that close() waits for. */
 function bind(context: RuntimeContext, underWay: Set<Promise<unknown>>): BoundVerbs {

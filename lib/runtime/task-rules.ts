@@ -179,6 +179,10 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
 export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
   waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
 
+/** Not tried, for a reason outside the task: again after a while, and the attempt doesn't count. */
+export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow =>
+  waiting({ ...task, attempt: task.attempt - 1, token: null, error: JSON.stringify(why) }, now + ms, now);
+
 const waiting = (task: TaskRow, readyAt: number, now: number): TaskRow => ({
   ...task,
   status: "pending",

@@ -2,7 +2,7 @@
  * A runtime of its own for each test, on either database, and charts small enough to read.
  */
 import { localActor } from "@/lib/access/actor";
-import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
+import { createRuntime, type Runtime, type RuntimeOptions } from "@/lib/runtime/runtime";
 import type { Store } from "@/lib/store/store";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { JsonObject } from "@/lib/base/json";
@@ -19,13 +19,16 @@ export interface TestRuntime {
   end(): Promise<void>;
 }
 
-export async function freshRuntime(provider: Provider): Promise<TestRuntime> {
+export async function freshRuntime(
+  provider: Provider,
+  options: Pick<RuntimeOptions, "invocations"> = {},
+): Promise<TestRuntime> {
   const database = await freshDatabase(provider);
   const reported: unknown[] = [];
   const opened: Runtime[] = [];
   const again = async () => {
     const store = await openSqlStore({ url: database.url, connections: 8 });
-    const runtime = createRuntime({ store, report: (error) => reported.push(error) });
+    const runtime = createRuntime({ store, report: (error) => reported.push(error), ...options });
     opened.push(runtime);
     return { runtime, store };
   };

@@ -1,0 +1,151 @@
+/**
+ * Carries out the tasks that the server itself knows how to, under the same leases as any worker.
+ *
+ * Holds: at most `slots` at once; an attempt whose lease is lost writes nothing. stop() claims no more, waits a little for
+ *        what runs, and gives back the rest.
+ */
+import { systemActor } from "@/lib/access/actor";
+import { must } from "@/lib/base/assert";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { TaskRow } from "@/lib/store/tasks";
+import { completeTask } from "../complete-task";
+import { failTask } from "../fail-task";
+import { heartbeatTask } from "../heartbeat-task";
+import type { InvocationOutcome, Invocations } from "../invocation";
+import { taskLeaseMs } from "../limits";
+import { pause } from "../pause";
+import { releaseTask } from "../release-task";
+import type { RuntimeContext } from "../runtime-context";
+import { underClaim } from "../task-claim";
+import { postponed, taskIdempotencyKey } from "../task-rules";
+
+const claimWaitMs = 20_000;
+const retryMs = 1_000;
+/** Within the grace time of the process. */
+const graceMs = 4_000;
+
+export class TaskRunner {
+  private readonly stopping = new AbortController();
+  private readonly giveUp = new AbortController();
+  private readonly working = new Set<Promise<void>>();
+  private loop: Promise<void> | null = null;
+
+  constructor(
+    private readonly context: RuntimeContext,
+    private readonly invocations: Invocations,
+    private readonly options: { workerId: string; slots: number; report: (error: unknown) => void },
+  ) {}
+
+  get running(): number {
+    return this.working.size;
+  }
+  get types(): string[] {
+    return Object.keys(this.invocations.byType);
+  }
+
+  start(): void {
+    if (this.types.length > 0) this.loop ??= this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+    const timer = setTimeout(() => this.giveUp.abort(), graceMs);
+    await Promise.all(this.working);
+    clearTimeout(timer);
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const { workerId, slots, report } = this.options;
+    while (!signal.aborted) {
+      const max = slots - this.working.size;
+      if (max === 0) {
+        await Promise.race([...this.working, whenAborted(signal)]);
+        continue;
+      }
+      try {
+        const request = { types: this.types, workerId, max };
+        for (const task of await this.context.taskWaits.claim(request, claimWaitMs, signal)) this.begin(task);
+      } catch (error) {
+        report(error);
+        await pause(retryMs, signal);
+      }
+    }
+  }
+
+  private begin(task: TaskRow): void {
+    const work = this.perform(task)
+      .catch((error: unknown) => {
+        if (!isLost(error)) this.options.report(error);
+      })
+      .finally(() => this.working.delete(work));
+    this.working.add(work);
+  }
+
+  private async perform(task: TaskRow): Promise<void> {
+    const token = task.token ?? "";
+    const lost = new AbortController();
+    const beating = setInterval(() => {
+      heartbeatTask(this.context, systemActor, { token }).then(
+        ({ cancel }) => cancel && lost.abort(),
+        (error: unknown) => isLost(error) && lost.abort(),
+      );
+    }, taskLeaseMs / 3);
+    const { attemptUntil } = task;
+    const timeUp =
+      attemptUntil === null ? undefined : setTimeout(() => lost.abort(), attemptUntil - task.updatedAt);
+    try {
+      const outcome = await this.outcomeOf(task, AbortSignal.any([lost.signal, this.giveUp.signal]));
+      if (this.giveUp.signal.aborted && !("output" in outcome)) {
+        await releaseTask(this.context, systemActor, { token });
+      } else await this.settle(token, outcome);
+    } finally {
+      clearInterval(beating);
+      clearTimeout(timeUp);
+    }
+  }
+
+  private async outcomeOf(task: TaskRow, signal: AbortSignal): Promise<InvocationOutcome> {
+    const invocation = must(this.invocations.byType[task.type], "only types that are ours are claimed");
+    try {
+      return await invocation(JSON.parse(task.input) as Json, {
+        signal,
+        idempotencyKey: taskIdempotencyKey(task),
+        attempt: task.attempt,
+      });
+    } catch (error) {
+      this.options.report(error);
+      return { error: { code: "internal", message: `the invocation ${task.type} broke` }, retry: true };
+    }
+  }
+
+  private async settle(token: string, outcome: InvocationOutcome): Promise<void> {
+    if ("output" in outcome) {
+      await completeTask(this.context, systemActor, { token, output: outcome.output }).catch(
+        (error: unknown) => {
+          if (!(error instanceof LockstepError) || error.code !== "payload-too-large") throw error;
+          const { code, message } = error;
+          return failTask(this.context, systemActor, { token, error: { code, message, retry: false } });
+        },
+      );
+    } else if ("error" in outcome) {
+      const { error, retry } = outcome;
+      await failTask(this.context, systemActor, { token, error: { ...error, retry } });
+    } else {
+      await underClaim(this.context.store, token, async (tx, { task, now, standing }) => {
+        if (standing !== "running") return;
+        await tx.writeTasks([postponed(task, outcome.postponeMs, outcome.why, now)]);
+      });
+    }
+  }
+}
+
+const isLost = (error: unknown): boolean => error instanceof LockstepError && error.code === "lease-lost";
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
