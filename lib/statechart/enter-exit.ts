@@ -11,7 +11,7 @@ import {
   type EntryPlan,
   type TransitionPlan,
 } from "./machine";
-import { activeLeaves, isInFinalState, orderOf, sortInOrder, type Run } from "./run";
+import { isInFinalState, isLeaf, orderOf, sortInOrder, type Run } from "./run";
 
 /** Active states that `transition` leaves, innermost last. */
 export function exitSet(run: Run, transition: CompiledTransition): CompiledState[] {
@@ -69,10 +69,12 @@ export function exitInterpreter(run: Run): void {
 function leave(run: Run, leaving: CompiledState[]): void {
   for (const state of leaving) {
     for (const history of state.historyStates) {
-      const names =
-        history.history === "deep"
-          ? activeLeaves(run, state).map(({ name }) => name)
-          : state.children.filter((child) => run.isActive(child)).map(({ name }) => name);
+      const names: string[] = [];
+      if (history.history === "deep") {
+        for (const one of leaving) if (isLeaf(one) && isDescendant(one, state)) names.push(one.name);
+      } else {
+        for (const child of state.children) if (run.isActive(child)) names.push(child.name);
+      }
       run.recordHistory(history.name, names);
     }
   }
@@ -218,8 +220,8 @@ function planOf(run: Run, transition: CompiledTransition): TransitionPlan {
 
 /** What depends on history is planned only once its states have been left. */
 function domainWithoutPlan(run: Run, transition: CompiledTransition): CompiledState | null {
-  if (transition.targets?.some((target) => target.type === "history") === true)
-    return new Planner(run).domain(transition);
+  for (const target of transition.targets ?? [])
+    if (target.type === "history") return new Planner(run).domain(transition);
   return planOf(run, transition).domain;
 }
 
@@ -232,26 +234,40 @@ function isBetweenRegions(parallel: CompiledState, states: readonly CompiledStat
 
 const firstOrder = (plan: EntryPlan): number => plan.states[0]?.order ?? -1;
 
+const noStates: ReadonlySet<CompiledState> = new Set();
+const noDefaults: ReadonlyMap<CompiledState, readonly CompiledState[]> = new Map();
+
 class Planner {
   usedHistory = false;
-  private readonly states = new Set<CompiledState>();
-  private readonly byDefault = new Set<CompiledState>();
-  private readonly historyDefaults = new Map<CompiledState, CompiledState[]>();
+  // Made when first needed: a domain alone needs none of them.
+  private ownStates: Set<CompiledState> | null = null;
+  private ownByDefault: Set<CompiledState> | null = null;
+  private ownHistoryDefaults: Map<CompiledState, CompiledState[]> | null = null;
 
   constructor(private readonly run: Run) {}
+
+  private get states(): Set<CompiledState> {
+    return (this.ownStates ??= new Set());
+  }
+  private get byDefault(): Set<CompiledState> {
+    return (this.ownByDefault ??= new Set());
+  }
+  private get historyDefaults(): Map<CompiledState, CompiledState[]> {
+    return (this.ownHistoryDefaults ??= new Map());
+  }
 
   plan(): EntryPlan {
     return {
       states: sortInOrder([...this.states], orderOf),
-      byDefault: this.byDefault,
-      historyDefaults: this.historyDefaults,
+      byDefault: this.ownByDefault ?? noStates,
+      historyDefaults: this.ownHistoryDefaults ?? noDefaults,
     };
   }
 
   transition(transition: CompiledTransition): TransitionPlan {
     const { source, reenter } = transition;
     const targets = transition.targets ?? [];
-    const effective = targets.flatMap((target) => this.effectiveTargets(target));
+    const effective = this.allEffective(targets);
     const domain = this.domainOf(transition, effective);
     for (const target of targets) {
       // Its own source is entered only when it has been left.
@@ -263,11 +279,14 @@ class Planner {
   }
 
   domain(transition: CompiledTransition): CompiledState | null {
-    const targets = transition.targets ?? [];
-    return this.domainOf(
-      transition,
-      targets.flatMap((target) => this.effectiveTargets(target)),
-    );
+    return this.domainOf(transition, this.allEffective(transition.targets ?? []));
+  }
+
+  private allEffective(targets: readonly CompiledState[]): readonly CompiledState[] {
+    const [only] = targets;
+    return only !== undefined && targets.length === 1
+      ? this.effectiveTargets(only)
+      : targets.flatMap((target) => this.effectiveTargets(target));
   }
 
   add(state: CompiledState): void {
@@ -305,7 +324,12 @@ class Planner {
   private recorded(history: CompiledState): CompiledState[] | null {
     const names = this.run.history[history.name];
     if (names === undefined) return null;
-    return names.flatMap((name) => this.run.machine.states.get(name) ?? []);
+    const states: CompiledState[] = [];
+    for (const name of names) {
+      const state = this.run.machine.states.get(name);
+      if (state !== undefined) states.push(state);
+    }
+    return states;
   }
 
   /** An absent default is the parent's initial, or all regions of a parallel. */

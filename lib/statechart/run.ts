@@ -11,13 +11,7 @@ import { EvaluationFailure } from "./cel/evaluation-failure";
 import type { Effect, InvokeOptions } from "./effect";
 import type { ActionBlock, Execution, ExecutionScope, MachineEvent, SendRequest } from "./execution";
 import { parseLocation, readAt, writeAt } from "./location";
-import {
-  isDescendant,
-  type CompiledInvoke,
-  type CompiledState,
-  type CompiledTransition,
-  type Machine,
-} from "./machine";
+import type { CompiledInvoke, CompiledState, CompiledTransition, Machine } from "./machine";
 import type { ArmedTimer, EngineError, Snapshot } from "./snapshot";
 import type { QueuedError, StepOptions } from "./step";
 import type { Microstep } from "./trace";
@@ -527,7 +521,3 @@ export function isInFinalState(run: Run, state: CompiledState): boolean {
       return false;
   }
 }
-
-/** Active leaves at or below `state`. */
-export const activeLeaves = (run: Run, state: CompiledState): CompiledState[] =>
-  run.config.filter((one) => isLeaf(one) && (one === state || isDescendant(one, state)));
