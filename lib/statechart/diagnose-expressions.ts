@@ -18,11 +18,18 @@ import type { Machine } from "./machine";
 import { nearName } from "./near-name";
 import { retryFields, retryProblem } from "./read-invoke";
 import { escapeSegment } from "./transition-id";
-import { walkDocument, type EventSeen, type Expected, type Part, type Place } from "./walk-document";
+import {
+  walkDocument,
+  type EventSeen,
+  type Expected,
+  type Part,
+  type Place,
+  type Visit,
+} from "./walk-document";
 
 export function diagnoseExpressions(machine: Machine): Diagnostic[] {
   const judge = new Judge(machine);
-  judge.document();
+  judge.judge();
   return judge.found;
 }
 
@@ -31,19 +38,31 @@ class Judge {
   private readonly environment: Environment;
   private readonly types: ChartTypes;
   private readonly invokeIds: ReadonlySet<string>;
+  private readonly document: () => void;
 
   constructor(private readonly machine: Machine) {
     const environment = environmentWith(Object.keys(machine.chart.guards ?? {}));
     this.environment = environment;
     this.invokeIds = new Set(machine.ordered.flatMap(({ invokes }) => invokes.map(({ id }) => id)));
-    this.types = new ChartTypes(machine, writesOf(machine), {
+    const writes: Write[] = [];
+    let types: ChartTypes | null = null;
+    // One visitor for both walks: the engine below would otherwise compile the walk for the first and drop it at the second.
+    const visit: Visit = (part, at, event) => {
+      if (types !== null) return this.part(part, at, event);
+      if (part.kind !== "write") return;
+      const path = parseLocation(part.location);
+      if (path !== null) writes.push({ path, value: part.value, event });
+    };
+    walkDocument(machine, visit);
+    this.types = types = new ChartTypes(machine, writes, {
       parse: (text) => parseExpression(text, environment),
       isVariable: (name) => environment.hasVariable(name),
     });
+    this.document = () => walkDocument(machine, visit);
   }
 
-  document(): void {
-    walkDocument(this.machine, (part, at, event) => this.part(part, at, event));
+  judge(): void {
+    this.document();
     this.firstValues();
     for (const name of Object.keys(this.machine.chart.guards ?? {})) {
       if (reservedNames.has(name)) {
@@ -416,16 +435,6 @@ class Judge {
       return { title: `Use ${by}`, edit: { rename: at.field, state: at.state, to } };
     return { title: `Use ${by}`, edit: { set: at.field, state: at.state, to, part: "cel" } };
   }
-}
-
-function writesOf(machine: Machine): Write[] {
-  const writes: Write[] = [];
-  walkDocument(machine, (part, _at, event) => {
-    if (part.kind !== "write") return;
-    const path = parseLocation(part.location);
-    if (path !== null) writes.push({ path, value: part.value, event });
-  });
-  return writes;
 }
 
 const knows = (record: object | undefined, name: string): boolean =>

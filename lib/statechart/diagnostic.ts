@@ -20,7 +20,7 @@ export interface Diagnostic {
   };
   /** What is wrong, where, and what to do. */
   message: string;
-  /** A mend a tool can offer; `edit` is an editor command's data. */
+  /** A mend a tool can offer: apply-fix.ts does it, and says what an `edit` may be. */
   fix?: { title: string; edit?: JsonObject };
 }
 

@@ -58,7 +58,7 @@ export interface Place {
   state: string;
   field: string;
 }
-type Visit = (part: Part, at: Place, event: EventSeen) => void;
+export type Visit = (part: Part, at: Place, event: EventSeen) => void;
 
 export function walkDocument(machine: Machine, visit: Visit): void {
   const walker = new Walker(machine.chart, visit);
