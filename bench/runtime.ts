@@ -5,7 +5,7 @@
  * The verb measured is `sendEvent`, the one that the HTTP handler calls: one event a call, default settings, traces stored,
  * fsync on. A round that is not checked by replay afterwards gives no figure. Run by scripts/bench.mjs: `npm run bench -- runtime`.
  * `BENCH_PRINT=json`: the last line is the figures as JSON. `BENCH_PRINT=eps`: only 500 x 2 events by 64 callers, on the
- * server that DATABASE_URL names; the last line is events per second. `-- runtime scale`: what many instances and long logs cost.
+ * server that DATABASE_URL names; the last line is events per second. `-- runtime scale`: what many instances and long logs cost; `-- runtime fairness`: who waits for whom.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { startPostgres } from "@/lib/testing/postgres-server";
 import { dbosEventsPerSecond, pgBossEventsPerSecond } from "./runtime/beside";
+import { besideWorkers, floodedWaits } from "./runtime/fairness";
 import { latencyAt, singleAgainstFloor } from "./runtime/latency";
 import { httpEventsPerSecond, workersEventsPerSecond } from "./runtime/processes";
 import { behindLog, besideInstances } from "./runtime/scale";
@@ -26,6 +27,7 @@ const shown = (value: number) => value.toLocaleString("en", { maximumFractionDig
 
 if (print === "eps") await onlyEps(process.env["DATABASE_URL"]);
 else if (process.argv[2] === "scale") await onServer(measureScale);
+else if (process.argv[2] === "fairness") await onServer(measureFairness);
 else await onServer(measureAll);
 
 /** The first round, when nothing is compiled yet, is not counted. */
@@ -75,9 +77,7 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
   const many = await withRuntime(ours, (runtime) => toyEventsPerSecond(runtime, 5_000, callers));
   say(`PostgreSQL, 5,000 x 2: ${shown(many)} events/s`);
 
-  const folder = await mkdtemp(join(tmpdir(), "lockstep-bench-"));
-  const sqliteEps = await toyRounds(`file:${join(folder, "bench.db")}`, 500);
-  await rm(folder, { recursive: true, force: true });
+  const sqliteEps = await withSqliteFile((url) => toyRounds(url, 500));
   say(`SQLite, 500 x 2: ${shown(sqliteEps)} events/s, so ${shown(sqliteEps / dbosEps)} x DBOS`);
 
   const { single, floor } = await withRuntime(ours, (runtime) => singleAgainstFloor(runtime, ours));
@@ -109,6 +109,31 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
         typeof value === "number" ? Number(value.toFixed(3)) : value,
       ),
     );
+  }
+}
+
+async function measureFairness(fresh: (name: string) => Promise<string>): Promise<void> {
+  await withSqliteFile(async (sqlite) => {
+    for (const url of [sqlite, await fresh("fairness")]) {
+      const { alone, flooded } = await floodedWaits(url);
+      const name = url.startsWith("file:") ? "SQLite" : "PostgreSQL";
+      say(`${name}: idle instances wait p99 ${shown(alone)} ms, beside 10,000 of one ${shown(flooded)} ms`);
+    }
+  });
+  await withSqliteFile(async (url) => {
+    const { p50, p99, calls } = await besideWorkers(url);
+    say(
+      `SQLite, one sender beside two workers: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms of ${calls} calls`,
+    );
+  });
+}
+
+async function withSqliteFile<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "lockstep-bench-"));
+  try {
+    return await work(`file:${join(folder, "bench.db")}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

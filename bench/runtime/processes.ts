@@ -5,6 +5,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { systemActor } from "@/lib/access/actor";
+import { newMessageId } from "@/lib/runtime/new-id";
+import type { MessageRow } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import { createRuntime } from "@/lib/runtime/runtime";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
@@ -30,54 +32,67 @@ async function ready(child: ChildProcess, words: string): Promise<void> {
   throw new Error("the process ended before it was ready");
 }
 
+/** Runs `work` while `count` worker processes serve the database. */
+export async function withWorkers<T>(url: string, count: number, work: () => Promise<T>): Promise<T> {
+  const processes = Array.from({ length: count }, () => start("worker", url));
+  try {
+    await Promise.all(processes.map((each) => ready(each, "A worker steps")));
+    return await work();
+  } finally {
+    await Promise.all(processes.map(stop));
+  }
+}
+
 /** Events per second of `workers` processes on mailboxes that hold two events for each of `count` instances. */
 export async function workersEventsPerSecond(url: string, count: number, workers: number): Promise<number> {
   const store = await openSqlStore({ url, connections: 4 });
   const runtime = createRuntime({ store, report: (error) => console.error(error) });
-  const ids = await startToys(runtime, count);
-  const processes = Array.from({ length: workers }, () => start("worker", url));
   try {
-    await Promise.all(processes.map((each) => ready(each, "A worker steps")));
-    await fillMailboxes(store, ids);
-    const began = performance.now();
-    let waiting = true;
-    while (waiting) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      waiting = (await store.findRunnable(await store.now(), "")).found.length > 0;
-    }
-    const ms = performance.now() - began;
+    const ids = await startToys(runtime, count);
+    const ms = await withWorkers(url, workers, async () => {
+      await fillMailboxes(store, ids, toyEvents);
+      const began = performance.now();
+      while ((await store.findRunnable(await store.now(), "")).found.length > 0) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      return performance.now() - began;
+    });
     return (2 * count * 1000) / ms;
   } finally {
-    await Promise.all(processes.map(stop));
     await runtime.close();
   }
 }
 
-/** In one transaction, so that the workers find all of it at once. */
-async function fillMailboxes(store: Store, ids: readonly string[]): Promise<void> {
-  await store.transaction(async (tx) => {
+/** Each of `types` for each instance, in one transaction, so that the workers find all at once; the database's time, ms. */
+export async function fillMailboxes(
+  store: Store,
+  ids: readonly string[],
+  types: readonly string[],
+): Promise<number> {
+  return store.transaction(async (tx) => {
     const now = await tx.now();
     await tx.writeSteps({
       ...noWrites(),
-      enqueued: toyEvents.flatMap((type) =>
-        ids.map((instanceId) => ({
-          instanceId,
-          incarnation: 1,
-          messageId: `${instanceId}-${type}`,
-          type,
-          input: JSON.stringify({ kind: "event", type }),
-          actor: systemActor.id,
-          cause: null,
-          enqueuedAt: now,
-          dedupeScope: null,
-          dedupeKey: null,
-          expectedSeq: null,
-          fences: null,
-        })),
-      ),
+      enqueued: types.flatMap((type) => ids.map((instanceId) => messageOf(instanceId, type, now))),
     });
+    return now;
   });
 }
+
+const messageOf = (instanceId: string, type: string, now: number): MessageRow => ({
+  instanceId,
+  incarnation: 1,
+  messageId: newMessageId(),
+  type,
+  input: JSON.stringify({ kind: "event", type }),
+  actor: systemActor.id,
+  cause: null,
+  enqueuedAt: now,
+  dedupeScope: null,
+  dedupeKey: null,
+  expectedSeq: null,
+  fences: null,
+});
 
 /** Events per second over the server's own HTTP API, `clients` keep-alive connections. */
 export async function httpEventsPerSecond(

@@ -48,8 +48,6 @@ export async function completeTask(
         return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
     }
   });
-  if (result.replayed) return result;
-  context.wake();
-  context.settle();
+  if (!result.replayed) context.wake();
   return result;
 }

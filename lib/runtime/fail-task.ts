@@ -61,6 +61,5 @@ export async function failTask(
     }
   });
   if (result.status === "failed") context.wake();
-  context.settle();
   return result;
 }

@@ -35,9 +35,10 @@ export async function heartbeatTask(
   return underClaim(context.store, token, async (tx, { task, now, standing }) => {
     if (standing === "answered") throw leaseLost(task);
     const renewed = { ...withLease(task, now), progress: kept ?? task.progress };
-    await tx.writeTasks([renewed]);
+    const cancel = standing === "cancelled";
+    await tx.writeTasks([cancel ? { ...renewed, dueAt: null } : renewed]);
     const leaseUntil = renewed.leaseUntil ?? now;
-    return { leaseUntil, leaseMs: leaseUntil - now, cancel: standing === "cancelled" };
+    return { leaseUntil, leaseMs: leaseUntil - now, cancel };
   });
 }
 

@@ -4,6 +4,8 @@
 /** A batch must not starve the others: after this much of one instance it goes to the back. */
 export const messagesPerTurnMax = 100;
 export const turnBudgetMs = 10;
+/** A batch holds its rows (SQLite: the one write lock) no longer than about this: turns not begun by then are left. */
+export const batchBudgetMs = 10;
 /** Rewinding replays from the snapshot before: at most this many entries or bytes of log. */
 export const snapshotEveryEntries = 100;
 export const snapshotEveryBytes = 256 * 1024;

@@ -13,7 +13,6 @@ import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
 import { beatWorker } from "./beat-worker";
-import { cancelInstance } from "./cancel-instance";
 import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
@@ -34,7 +33,6 @@ import { heartbeatTask } from "./heartbeat-task";
 import type { Invocations } from "./invocation";
 import { ownSlots } from "./limits";
 import { listCharts } from "./list-charts";
-import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
 import { listTasks } from "./list-tasks";
@@ -44,20 +42,15 @@ import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
 import { newTaskToken, newWorkerId } from "./new-id";
 import { publishVersion } from "./publish-version";
-import { redriveInstance } from "./redrive-instance";
 import { releaseLock } from "./release-lock";
 import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
-import { resumeInstance } from "./resume-instance";
-import { retryDeadLetter } from "./retry-dead-letter";
 import type { RuntimeContext } from "./runtime-context";
 import { saveDraft } from "./save-draft";
 import { sendEvent } from "./send-event";
 import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
-import { suspendInstance } from "./suspend-instance";
-import { terminateInstance } from "./terminate-instance";
 import { Presence } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
@@ -77,13 +70,6 @@ const verbs = {
   startInstance,
   getInstance,
   deleteInstance,
-  suspendInstance,
-  resumeInstance,
-  cancelInstance,
-  terminateInstance,
-  redriveInstance,
-  listDeadLetters,
-  retryDeadLetter,
   sendEvent,
   getMessage,
   getState,
@@ -144,7 +130,6 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
   const loops: Loop[] = [];
   const walk: Walk = { after: "" };
   const wake = () => loops[0]?.hint();
-  const settle = () => loops[1]?.hint();
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
     if (result.leftWork) wake();
@@ -158,7 +143,6 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     taskWaits: new TaskWaits(store, closing.signal),
     closing: closing.signal,
     wake,
-    settle,
   };
   const workerId = newWorkerId();
   const session = newTaskToken();
@@ -187,8 +171,8 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
       tasks.start();
       loops.push(
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
-        startLoop(() => settleTasks(store, wake), report),
         startLoop(() => settleLocks(store), report),
+        startLoop(() => settleTasks(store, wake), report),
         startLoop(() => presence.round(), report),
       );
     },

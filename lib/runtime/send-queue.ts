@@ -123,9 +123,13 @@ export class SendQueue {
       const verdict = await this.stepAlone(sends, instanceIds);
       if (verdict) return group[0]?.resolve(verdict);
       const result = await this.commit(sends, instanceIds);
-      for (const { send, resolve } of group) {
-        resolve(result.outcomes.get(send.message.messageId) ?? { kind: "busy" });
+      const unreached: Waiting[] = [];
+      for (const one of group) {
+        const outcome = result.outcomes.get(one.send.message.messageId);
+        if (outcome) one.resolve(outcome);
+        else unreached.push(one);
       }
+      this.waiting.unshift(...unreached);
     } catch (error) {
       if (group.length === 1 || error instanceof LockstepError) {
         for (const { reject } of group) reject(error);

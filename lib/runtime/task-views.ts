@@ -2,7 +2,7 @@
  * Tasks as the runtime shows them: to who works on them, and to who looks on.
  */
 import type { Json } from "@/lib/base/json";
-import { taskKeyScope, type KeyRow, type TaskRow } from "@/lib/store/tasks";
+import type { TaskRow } from "@/lib/store/tasks";
 import { taskIdempotencyKey, type TaskError, type TaskKind, type TaskStatus } from "./task-rules";
 
 /** What a worker gets with its claim. */
@@ -30,17 +30,6 @@ export interface ClaimedTask {
   attemptUntil: number | null;
 }
 
-/** Why a pending task is not being worked on. */
-export type TaskWait =
-  | { for: "worker" }
-  /** The pause after a failed attempt. */
-  | { for: "time"; until: number }
-  /** Another task has the turn. */
-  | { for: "key"; key: string; instanceId: string; taskId: string }
-  /** Its src is only the name of what is still to be written. */
-  | { for: "author" }
-  | { for: "person" };
-
 export interface TaskView {
   instanceId: string;
   taskId: string;
@@ -56,8 +45,6 @@ export interface TaskView {
   attemptsMax: number;
   /** Pending: not claimed before. */
   readyAt: number;
-  /** Null unless pending. */
-  waits: TaskWait | null;
   worker: string | null;
   leaseUntil: number | null;
   attemptUntil: number | null;
@@ -89,7 +76,7 @@ export const viewClaimedTask = (row: TaskRow): ClaimedTask => ({
   attemptUntil: row.attemptUntil,
 });
 
-export const viewTask = (row: TaskRow, keys: readonly KeyRow[], now: number): TaskView => ({
+export const viewTask = (row: TaskRow): TaskView => ({
   instanceId: row.instanceId,
   taskId: row.taskId,
   invokeId: row.invokeId,
@@ -103,7 +90,6 @@ export const viewTask = (row: TaskRow, keys: readonly KeyRow[], now: number): Ta
   attempt: row.attempt,
   attemptsMax: row.attemptsMax,
   readyAt: row.readyAt,
-  waits: row.status === "pending" ? waitOf(row, keys, now) : null,
   worker: row.worker,
   leaseUntil: row.leaseUntil,
   attemptUntil: row.attemptUntil,
@@ -116,20 +102,5 @@ export const viewTask = (row: TaskRow, keys: readonly KeyRow[], now: number): Ta
   updatedAt: row.updatedAt,
   endedAt: row.endedAt,
 });
-
-function waitOf(row: TaskRow, keys: readonly KeyRow[], now: number): TaskWait {
-  if (row.kind === "placeholder") return { for: "author" };
-  if (row.kind === "human") return { for: "person" };
-  if (row.queue === null) {
-    const holder = keys.find(
-      ({ scope, key }) => scope === taskKeyScope(row.type) && key === row.concurrencyKey,
-    );
-    if (holder) {
-      const { key, instanceId, taskId } = holder;
-      return { for: "key", key, instanceId, taskId };
-    }
-  }
-  return row.readyAt > now ? { for: "time", until: row.readyAt } : { for: "worker" };
-}
 
 const parse = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));

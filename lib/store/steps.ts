@@ -48,7 +48,6 @@ export interface StepWrites {
   answered: Pick<DedupeRow, "scope" | "key" | "result" | "at">[];
   armed: TimerRow[];
   cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
-  /** One with a concurrency key that another task holds waits for it: its `queue` is not stored. */
   tasksBegun: TaskRow[];
   /** Those that are unfinished still. */
   tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];
@@ -139,11 +138,6 @@ export interface StepTransaction {
    * was there first (a call with the same key under way is waited for).
    */
   claimAnswer(row: DedupeRow): Promise<DedupeRow | null>;
-  /**
-   * Marks a dead letter as sent again. Null: done; else the message that it was sent as before. Call it under the lock of
-   * its instance.
-   */
-  retireDeadLetter(instanceId: string, messageId: string, retriedAs: string): Promise<string | null>;
   /**
    * Writes it all (I2). A created id that is live already: `instance-exists`. A taken (instance, seq) is an error. Log
    * entries appear in the feed of changes.

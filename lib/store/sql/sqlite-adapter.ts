@@ -7,6 +7,7 @@
  * Holds: I9 one writing transaction at a time per process, begun IMMEDIATE, so that it never has to upgrade a read lock;
  *        a reader sees committed data alone; after COMMIT returned the data is on disk (synchronous FULL).
  *        Waiting for another process's write never blocks the event loop. Between BEGIN and COMMIT nothing is waited for.
+ *        Beside other writing processes, one that has just committed leaves them room: none of them starves.
  *        A write outside the transaction that its own caller has open would wait for itself: it is an assertion error.
  */
 import {
@@ -35,6 +36,10 @@ export interface SqliteOptions {
 const adapterName = "lockstep-sqlite";
 /** 1-3 ms between tries, no back-off: one that waited long must not be the last to look. */
 const retryMs = () => 1 + Math.random() * 2;
+/** Longer than any wait between tries. */
+const roomMs = 4;
+/** Another process that committed within this time is taken to be at work. */
+const othersActiveMs = 1_000;
 /** A chain of synchronous statements lets timers and sockets in at least this often. */
 const yieldAfterMs = 5;
 const statementsMax = 500;
@@ -73,6 +78,22 @@ export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions):
   const reader = new Connection(path);
   reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
 
+  let version = -1;
+  let othersAt = -Infinity;
+  let endedAt = -Infinity;
+  /** The number changes when another process has committed since our last look. */
+  const noteOthers = () => {
+    const [row] = writer.rows(dataVersion) as [{ data_version: number }];
+    if (row.data_version !== version && version >= 0) othersAt = performance.now();
+    version = row.data_version;
+  };
+  /** While others write too, our next transaction leaves them the time of one retry: SQLite has no queue. */
+  const leaveRoom = async () => {
+    if (performance.now() - othersAt > othersActiveMs) return;
+    const waitMs = roomMs - (performance.now() - endedAt);
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  };
+
   async function write<T>(sql: string, work: () => T): Promise<T> {
     refuseInside(() => `a write outside it; use its own handle: ${sql.slice(0, 200)}`);
     const release = await turn.take();
@@ -107,9 +128,12 @@ export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions):
     async transaction(work) {
       const release = await turn.take();
       try {
+        await leaveRoom();
         await patiently(() => writer.run(begin));
+        noteOthers();
         return await inTransaction(writer, work);
       } finally {
+        endedAt = performance.now();
         release();
       }
     },
@@ -117,6 +141,7 @@ export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions):
 }
 
 const begin = { text: "BEGIN IMMEDIATE", values: [] };
+const dataVersion = { text: "PRAGMA data_version", values: [] };
 const commit = { text: "COMMIT", values: [] };
 
 async function inTransaction<T>(writer: Connection, work: (handle: Handle) => Promise<T>): Promise<T> {

@@ -129,7 +129,7 @@ describe.each(providers)("tasks on %s", (provider) => {
       status: "cancelled",
       token: "t1",
       leaseUntil: 50,
-      dueAt: 50,
+      dueAt: null,
       endedAt: 7,
     });
     expect(await find("1:b")).toMatchObject({ status: "pending" });
