@@ -44,10 +44,12 @@ const plan = {
       "runtime",
       "contract",
       "diagram",
+      "formats",
+      "play",
       "^lib/compose.ts$",
       "^lib/config.ts$",
     ],
-    "builders for tests",
+    "builders for tests, and what attacks every reader",
   ],
 };
 
