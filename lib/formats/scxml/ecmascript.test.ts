@@ -151,8 +151,16 @@ describe("what a translation looks like", () => {
     "n = 1",
     "`a${n}`",
     "NaN",
+    "'a' in map",
+    "n in _event",
   ])("%s is outside the subset", (text) => {
     expect(translate(text)).toMatch(/^unsupported: /);
+  });
+
+  test("`in` is translated of _event alone, whose fields nothing is inherited by", () => {
+    expect(translate("'name' in _event && !('nope' in _event)", "bool")).toBe(
+      "'name' in _event && !('nope' in _event)",
+    );
   });
 
   test.each(["return", "", "1 +", "n n", "if (n) 1", "'open", "1; 2"])("%s is no expression", (text) => {

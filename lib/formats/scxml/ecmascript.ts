@@ -240,6 +240,14 @@ class Translator {
     const a = this.value(left);
     const b = this.value(right);
     const throws = a.throws || b.throws;
+    // Of other objects ECMAScript would find what they inherit too.
+    if (operator === "in" && isOnly(a, "string") && b.text === "_event")
+      return {
+        text: `${at(a, level.sum)} in _event`,
+        level: level.relation,
+        types: only("bool"),
+        throws: !this.options.eventBound,
+      };
     // 0/0 and x % 0 are NaN; the rest only passes it on.
     const divisor = literalOf(right);
     const divides = operator === "/" || operator === "%";

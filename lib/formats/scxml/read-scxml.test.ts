@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "@/lib/base/json";
 import { compile } from "@/lib/statechart/compile";
-import type { Action, Chart, StateNode } from "@/lib/statechart/document";
+import type { Action, Chart, Invoke, StateNode } from "@/lib/statechart/document";
 import { macrostep } from "@/lib/statechart/macrostep";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import { start } from "@/lib/statechart/start";
+import { Play } from "@/lib/testing/play-chart";
 import { importChart } from "../import-chart";
 import type { ImportResult } from "../import-result";
 
@@ -223,6 +224,22 @@ describe("executable content", () => {
         finalize: [{ log: 1 }],
       },
     ]);
+  });
+
+  test("an invocation's type may be computed: where it is no child chart's, starting it fails", () => {
+    const { invoke } = stateOf(
+      `<state id="a"><invoke typeexpr="'http://www.w3.org/TR/' + 'scxml/'"><content><scxml><final id="x"/></scxml></content></invoke></state>`,
+    );
+    const [one] = invoke as Invoke[];
+    expect(one?.src).toBe("chart");
+    const played = (type: string): Play => {
+      const { chart } = importChart(
+        `<scxml xmlns="http://www.w3.org/2005/07/scxml" datamodel="ecmascript"><datamodel><data id="t" expr="'${type}'"/></datamodel><state id="a"><invoke typeexpr="t"><content><scxml><final id="x"/></scxml></content></invoke><transition event="error.execution" target="bad"/></state><state id="bad"/></scxml>`,
+      );
+      return new Play(chart as Chart);
+    };
+    expect(played("scxml").effects("invoke.start")).toHaveLength(1);
+    expect(played("telnet").value).toBe("bad");
   });
 });
 

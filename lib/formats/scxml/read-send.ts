@@ -15,6 +15,11 @@ const scxmlTypes = new Set([
   "http://www.w3.org/TR/scxml",
   "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",
 ]);
+/** The same as a CEL list, with and without a trailing slash. */
+const scxmlTypesCel = `[${[...scxmlTypes]
+  .flatMap((type) => [type, `${type}/`])
+  .map(celString)
+  .join(", ")}]`;
 const isScxmlType = (type: string): boolean => scxmlTypes.has(type.replace(/\/$/, ""));
 
 export function readSend(reading: Reading, element: XmlElement, at: ExpressionPlace): SendSpec {
@@ -30,8 +35,7 @@ export function readSend(reading: Reading, element: XmlElement, at: ExpressionPl
       element.at,
     );
   } else if (typeof type === "object") {
-    const known = [...scxmlTypes].map(celString).join(", ");
-    send.to = { cel: `${type.cel} in [${known}] ? ${celOf(to)} : 'unsupported-type:' + ${type.cel}` };
+    send.to = { cel: `${type.cel} in ${scxmlTypesCel} ? ${celOf(to)} : 'unsupported-type:' + ${type.cel}` };
   }
   const data = readPayload(reading, element, at);
   if (data !== undefined) send.data = data;
@@ -65,11 +69,14 @@ export function readInvoke(reading: Reading, element: XmlElement): Invoke {
     else input.source = celString(text);
   } else if (source !== undefined) input.url = source.cel;
   if (params !== undefined) input.params = params;
-  if (type !== undefined && (typeof type !== "string" || !isScxmlType(type))) {
-    const name = typeof type === "string" ? type : type.cel;
-    invoke.src = reports.placeholder(name);
+  if (typeof type === "object") {
+    // Known when it is reached: another type fails there, as SCXML asks of one that is not supported.
+    const refusal = `{}['only child charts can be invoked, not the type ' + string(${type.cel})]`;
+    input.type = `${type.cel} in ${scxmlTypesCel} ? 'scxml' : ${refusal}`;
+  } else if (type !== undefined && !isScxmlType(type)) {
+    invoke.src = reports.placeholder(type);
     reports.lose(
-      `<invoke type="${name}"> stands as a placeholder: only child charts have a counterpart.`,
+      `<invoke type="${type}"> stands as a placeholder: only child charts have a counterpart.`,
       at,
     );
   }

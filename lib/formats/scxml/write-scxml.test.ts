@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson } from "@/lib/base/canonical";
 import type { Json } from "@/lib/base/json";
 import { canonicalChart } from "@/lib/statechart/canonical-chart";
+import { validateChart } from "@/lib/statechart/validate";
 import type { Chart } from "@/lib/statechart/document";
 import { Play } from "@/lib/testing/play-chart";
 import { Random, randomChart, randomEvents } from "@/lib/testing/random-chart";
@@ -257,5 +258,46 @@ describe("SCXML out", () => {
     expect(broken.diagnostics[0]).toMatchObject({ code: "bad-attribute", at: { line: 2 } });
     const wrong = importChart(text.replace(/ls:chart="[^"]*"/, 'ls:chart="{&quot;settings&quot;: 5}"'));
     expect(wrong.chart).toBeNull();
+  });
+
+  test("hostile attributes of ours end in a chart or in reasons, quickly, and touch nothing else", () => {
+    const { text } = exportChart(everything, "scxml");
+    const attributes = [...new Set([...text.matchAll(/ ls:(\w+)="/g)].map(([, name]) => name ?? ""))];
+    expect(attributes.length).toBeGreaterThan(6);
+    const values = [
+      "null",
+      "0",
+      '""',
+      "[]",
+      "{}",
+      "[[[[null]]]]",
+      '"#"',
+      '"__proto__"',
+      '{"__proto__": {"polluted": 1}}',
+      '{"constructor": {"prototype": {"polluted": 1}}}',
+      '{"states": {"__proto__": {}}, "id": 5, "on": [], "entry": {"assign": {"__proto__": "1"}}}',
+      '{"target": 5, "guard": [], "actions": {"type": 1}}',
+      `${"[".repeat(5_000)}`,
+      `"${"x".repeat(300_000)}"`,
+      `{"a": ${JSON.stringify(Array.from({ length: 20_000 }, (_, n) => n))}}`,
+      "version",
+      "",
+    ];
+    for (const name of attributes)
+      for (const value of values) {
+        const escaped = value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+        const began = process.cpuUsage();
+        const result = importChart(
+          text.replaceAll(new RegExp(` ls:${name}="[^"]*"`, "g"), ` ls:${name}="${escaped}"`),
+        );
+        const { user, system } = process.cpuUsage(began);
+        const about = `${name}: ${value.slice(0, 40)}`;
+        expect((user + system) / 1000, about).toBeLessThan(2_000);
+        expect(result.chart === null, about).toBe(
+          result.diagnostics.some(({ severity }) => severity === "error"),
+        );
+        if (result.chart !== null) expect(validateChart(result.chart).diagnostics, about).toEqual([]);
+        expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      }
   });
 });
