@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import type { JsonObject } from "@/lib/base/json";
+import { advance, providers } from "@/lib/testing/database";
+import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+
+const rounds = 8;
+/** Three tasks after each other, of four keys over all instances. */
+const chart: JsonObject = {
+  lockstep: 1,
+  tasks: { count: {} },
+  context: { answers: [] },
+  initial: "counting",
+  states: {
+    counting: {
+      invoke: {
+        id: "one",
+        src: "count",
+        concurrencyKey: "string(input)",
+        retry: { attempts: 50, delay: "10ms" },
+      },
+      on: {
+        "done.invoke.one": [
+          {
+            guard: "size(context.answers) < 2",
+            target: "counting",
+            reenter: true,
+            actions: { assign: { answers: "context.answers + [event.data]" } },
+          },
+          { target: "counted", actions: { assign: { answers: "context.answers + [event.data]" } } },
+        ],
+        "error.invoke.one": "failed",
+      },
+    },
+    counted: {},
+    failed: {},
+  },
+};
+
+test.each(providers)(
+  "I9: on %s, a process is killed 8 times among tasks begun, claimed, failed and completed: each moves its instance once",
+  async (provider) => {
+    await mkdir(".cache", { recursive: true });
+    const outfile = resolve(`.cache/task-kill-process-${provider}.mjs`);
+    await build({
+      entryPoints: ["lib/testing/task-kill-process.ts"],
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      packages: "external",
+      outfile,
+      logLevel: "error",
+    });
+    const at = await freshRuntime(provider);
+    try {
+      await publish(at.runtime, "kill", chart);
+      for (let round = 0; round < rounds; round += 1) await runAndKill(outfile, at.database.url, round);
+      const unfinished = await finish(at);
+      expect(unfinished).toBeGreaterThan(0);
+      await check(at);
+      expect(at.reported).toEqual([]);
+    } finally {
+      await at.end();
+    }
+  },
+  120_000,
+);
+
+async function runAndKill(program: string, url: string, round: number): Promise<void> {
+  const child = spawn(process.execPath, [program, url, String(round)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((done) => child.once("close", done));
+  await Promise.race([new Promise((done) => child.stdout.once("data", done)), ended]);
+  await new Promise((done) => setTimeout(done, 100 + Math.random() * 400));
+  child.kill("SIGKILL");
+  await ended;
+}
+
+const idsOf = async (at: TestRuntime): Promise<string[]> => {
+  const ids: string[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page = await at.runtime.listInstances(local, { limit: 200, cursor: cursor ?? undefined });
+    ids.push(...page.items.map((item) => item.id));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return ids;
+};
+
+/** Lets the dead ones' leases run out and carries out what is left; how many instances were not done yet. */
+async function finish(at: TestRuntime): Promise<number> {
+  const ids = await idsOf(at);
+  const left = async () => {
+    const all = await Promise.all(ids.map((instanceId) => at.runtime.getInstance(local, { instanceId })));
+    return all.filter(({ configuration }) => configuration[0] === "counting").length;
+  };
+  const before = await left();
+  at.runtime.startWorkers();
+  await advance(at.database.url, 61_000);
+  for (const giveUpAt = Date.now() + 40_000; (await left()) > 0 && Date.now() < giveUpAt;) {
+    const args = { types: ["count"], workerId: "last", max: 50, waitMs: 200 };
+    const { tasks } = await at.runtime.claimTasks(local, args);
+    for (const { token, idempotencyKey } of tasks) {
+      await at.runtime.completeTask(local, { token, output: idempotencyKey });
+    }
+  }
+  return before;
+}
+
+async function check(at: TestRuntime): Promise<void> {
+  for (const instanceId of await idsOf(at)) {
+    const state = await at.runtime.getState(local, { instanceId });
+    expect(state).toMatchObject({
+      configuration: ["counted"],
+      context: { answers: [1, 2, 3].map((generation) => `${instanceId}:${generation}:one`) },
+      hashMatches: true,
+    });
+    const { items } = await at.runtime.getLog(local, { instanceId });
+    expect(items.map(({ kind, outcome }) => `${kind} ${outcome}`)).toEqual([
+      ...Array.from({ length: 3 }, () => "task-answer moved"),
+      "start moved",
+    ]);
+    const tasks = (await at.runtime.listTasks(local, { instanceId })).items;
+    expect(tasks.map(({ taskId, status }) => `${taskId} ${status}`)).toEqual(
+      [3, 2, 1].map((generation) => `${generation}:one succeeded`),
+    );
+  }
+}
