@@ -32,6 +32,8 @@ export interface InstanceRow {
   endedAt: number | null;
   /** A tombstone when set. */
   deletedAt: number | null;
+  /** JSON: the session that is, or was, open; null: none. */
+  session: string | null;
 }
 
 export interface LabelRow {
@@ -116,6 +118,8 @@ export interface MessageRow {
   expectedSeq: number | null;
   /** JSON: [{key, session, fence}]. */
   fences: string | null;
+  /** Token of the instance session it belongs to. */
+  session: string | null;
 }
 /** A message in the mailbox, with its place. */
 export interface QueuedMessage extends MessageRow {
@@ -134,6 +138,14 @@ export interface DeadLetterRow {
   enqueuedAt: number;
   at: number;
   reason: string;
+  /** The message that it was sent again as. */
+  retriedAs: string | null;
+}
+/** The last row of the page before, newest first. */
+export interface DeadLetterCursor {
+  at: number;
+  instanceId: string;
+  messageId: string;
 }
 
 export interface DedupeRow {
@@ -202,6 +214,12 @@ export interface InstanceReads {
   findEntryOfMessage(instanceId: string, messageId: string): Promise<LogLine | null>;
   findQueued(instanceId: string, messageId: string): Promise<QueuedMessage | null>;
   findDeadLetter(instanceId: string, messageId: string): Promise<DeadLetterRow | null>;
+  /** Of one instance, or of all (null), newest first. */
+  listDeadLetters(
+    instanceId: string | null,
+    after: DeadLetterCursor | null,
+    limit: number,
+  ): Promise<DeadLetterRow[]>;
   /**
    * Instances that have a message waiting or a timer due at `now`: those that wait longest (priority counted), and some
    * of all others in the order of their ids from after `after` on, so that calls that hand on `next` come round to each.

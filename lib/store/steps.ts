@@ -139,6 +139,11 @@ export interface StepTransaction {
    */
   claimAnswer(row: DedupeRow): Promise<DedupeRow | null>;
   /**
+   * Marks a dead letter as sent again. Null: done; else the message that it was sent as before. Call it under the lock of
+   * its instance.
+   */
+  retireDeadLetter(instanceId: string, messageId: string, retriedAs: string): Promise<string | null>;
+  /**
    * Writes it all (I2). A created id that is live already: `instance-exists`. A taken (instance, seq) is an error. Log
    * entries appear in the feed of changes.
    */

@@ -44,6 +44,7 @@ export const instanceRow = (over: Partial<InstanceRow> = {}): InstanceRow => ({
   updatedAt: 1_000,
   endedAt: null,
   deletedAt: null,
+  session: null,
   ...over,
 });
 
@@ -89,6 +90,7 @@ export const messageRow = (over: Partial<MessageRow> = {}): MessageRow => ({
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
+  session: null,
   ...over,
 });
 

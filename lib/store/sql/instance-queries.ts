@@ -116,6 +116,19 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
         sql`SELECT ${deadLetters.all} FROM ${deadLetters.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
       ),
 
+    listDeadLetters(instanceId, after, limit) {
+      const conditions = [sql`1 = 1`];
+      if (instanceId !== null) conditions.push(sql`"instance_id" = ${instanceId}`);
+      if (after) {
+        conditions.push(
+          sql`("at", "instance_id", "message_id") < (${after.at}, ${after.instanceId}, ${after.messageId})`,
+        );
+      }
+      return handle.query<DeadLetterRow>(
+        sql`SELECT ${deadLetters.all} FROM ${deadLetters.name} WHERE ${join(conditions, " AND ")} ORDER BY "at" DESC, "instance_id" DESC, "message_id" DESC LIMIT ${limit}`,
+      );
+    },
+
     async findRunnable(now, after) {
       // Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others.
       const rows = await handle.query<Runnable & { last: string | null; steps: number }>(

@@ -5,7 +5,7 @@
  *        I2 writeSteps runs inside the caller's transaction, nothing in it commits alone.
  */
 import { must } from "@/lib/base/assert";
-import type { DedupeRow, InstanceRow, QueuedMessage } from "../instances";
+import type { DeadLetterRow, DedupeRow, InstanceRow, QueuedMessage } from "../instances";
 import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
 import { join, raw, sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
@@ -68,6 +68,17 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
         sql`SELECT ${dedupeResults.all} FROM ${dedupeResults.name} WHERE "scope" = ${row.scope} AND "key" = ${row.key}`,
       );
       return must(found, "a conflicting row is there");
+    },
+
+    async retireDeadLetter(instanceId, messageId, retriedAs) {
+      const [dead] = await handle.query<Pick<DeadLetterRow, "retriedAs">>(
+        sql`SELECT ${deadLetters.pick("retriedAs")} FROM ${deadLetters.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
+      );
+      if (dead?.retriedAs) return dead.retriedAs;
+      await handle.execute(
+        sql`UPDATE ${deadLetters.name} SET "retried_as" = ${retriedAs} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
+      );
+      return null;
     },
 
     writeSteps: (writes) => writeSteps(handle, dialect, nextN, writes),
@@ -172,10 +183,9 @@ async function writeSteps(
 async function buryMailboxes(handle: Handle, dialect: Dialect, ended: StepWrites["ended"]): Promise<void> {
   if (ended.length === 0) return;
   const rows = dialect.records(ended, { instanceId: "text", at: "bigint", reason: "text" });
-  const names = raw(Object.keys(deadLetters.columns).map(columnName).join(", "));
-  const kept = mailbox.pick(
-    ...Object.keys(deadLetters.columns).filter((name) => name !== "at" && name !== "reason"),
-  );
+  const taken = Object.keys(deadLetters.columns).filter((name) => name in mailbox.columns);
+  const names = raw([...taken, "at", "reason"].map(columnName).join(", "));
+  const kept = mailbox.pick(...taken);
   await handle.execute(
     sql`INSERT INTO ${deadLetters.name} (${names}) SELECT ${kept}, r."at", r."reason" FROM ${mailbox.name} JOIN ${rows} ON r."instanceId" = ${mailbox.name}."instance_id"`,
   );

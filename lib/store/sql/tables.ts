@@ -76,6 +76,7 @@ export const instances = table("instances", {
   updatedAt: "bigint",
   endedAt: "bigint",
   deletedAt: "bigint",
+  session: "text",
 });
 export const instanceLabels = table("instance_labels", { instanceId: "text", key: "text", value: "text" });
 export const instanceStates = table("instance_states", { instanceId: "text", state: "text" });
@@ -134,6 +135,7 @@ export const mailbox = table("mailbox", {
   fences: "text",
   rank: "rank",
   parked: "int",
+  session: "text",
 });
 export const deadLetters = table("dead_letters", {
   instanceId: "text",
@@ -146,6 +148,7 @@ export const deadLetters = table("dead_letters", {
   enqueuedAt: "bigint",
   at: "bigint",
   reason: "text",
+  retriedAs: "text",
 });
 export const dedupeResults = table("dedupe_results", {
   scope: "text",
