@@ -58,7 +58,9 @@ const builds = await Promise.all([
 const files = builds.flatMap(({ outputFiles }) => outputFiles);
 files.push({
   path: join(out, "cel.d.ts"),
-  contents: readFileSync(join(root, "lib/formats/xstate/lockstep-cel.d.ts")),
+  contents: Buffer.from(
+    `${readFileSync(join(root, "lib/formats/xstate/lockstep-cel.ts"), "utf8")}\nexport declare function cel(options?: CelOptions): Cel;\n`,
+  ),
 });
 // The entry points at the chunks: they come first.
 for (const { path, contents } of files.toSorted(

@@ -35,5 +35,3 @@ export interface Cel {
   /** The same with parameters, computed where they are used. */
   with(params: Value): Cel;
 }
-
-export declare function cel(options?: CelOptions): Cel;
