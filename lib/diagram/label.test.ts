@@ -48,6 +48,8 @@ describe("reading a label", () => {
     expect(problem("two words")).toContain("quotes");
     expect(problem("  ")).toContain("name an event");
     expect(problem("go [x] nonsense")).toContain("/");
+    expect(problem("pay / / a")).toContain("one / is enough");
+    expect(read('pay / "/ a"').actions).toEqual(["/ a"]);
   });
 
   test("a key that no document can hold is refused, wherever it is typed", () => {
