@@ -93,6 +93,17 @@ export const taskKind = z.enum([
   "compensation",
 ]);
 export const taskStatus = z.enum(["pending", "running", "succeeded", "failed", "cancelled"]);
+/** Why a pending task is not being worked on. */
+export const taskWait = z.discriminatedUnion("for", [
+  z.object({ for: z.literal("worker") }),
+  /** The pause after a failed attempt. */
+  z.object({ for: z.literal("time"), until: timestamp }),
+  /** Another task has the turn. */
+  z.object({ for: z.literal("key"), key: z.string(), instanceId: z.string(), taskId: z.string() }),
+  /** Its src is only the name of what is still to be written. */
+  z.object({ for: z.literal("author") }),
+  z.object({ for: z.literal("person") }),
+]);
 export const taskView = z.object({
   instanceId: z.string(),
   taskId: z.string(),
@@ -109,6 +120,8 @@ export const taskView = z.object({
   attemptsMax: z.int(),
   /** Pending: not claimed before. */
   readyAt: timestamp,
+  /** Null unless pending. */
+  waits: taskWait.nullable(),
   worker: z.string().nullable(),
   leaseUntil: timestamp.nullable(),
   attemptUntil: timestamp.nullable(),
@@ -123,7 +136,8 @@ export const taskView = z.object({
   endedAt: timestamp.nullable(),
 });
 export type TaskView = z.infer<typeof taskView>;
-export const taskList = pageOf(taskView);
+/** `now`: the database's clock when this was read: leases are counted against it, never the browser's. */
+export const taskList = pageOf(taskView).extend({ now: timestamp });
 export const taskQuery = z.strictObject({ ...pageQuery });
 
 export const beatWorkerBody = z.strictObject({

@@ -15,7 +15,7 @@ import type { Json, JsonObject } from "@/lib/base/json";
 import { payloadBytesMax } from "@/lib/base/limits";
 import type { Invocation, InvocationContext, InvocationOutcome } from "@/lib/runtime/invocation";
 import { AddressRefused, isAllowedHost, publicLookup, requirePublicHost } from "./http-address";
-import { HostBreakers, HostFailure } from "./host-breakers";
+import { HostFailure, type HostBreakers } from "./host-breakers";
 
 export interface HttpTaskOptions {
   /** Hosts, or host:port, that may be reached though they are not public. */

@@ -48,6 +48,8 @@ export async function completeTask(
         return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
     }
   });
-  if (!result.replayed) context.wake();
+  if (result.replayed) return result;
+  context.wake();
+  context.settle();
   return result;
 }

@@ -61,5 +61,6 @@ export async function failTask(
     }
   });
   if (result.status === "failed") context.wake();
+  context.settle();
   return result;
 }

@@ -35,10 +35,9 @@ export async function heartbeatTask(
   return underClaim(context.store, token, async (tx, { task, now, standing }) => {
     if (standing === "answered") throw leaseLost(task);
     const renewed = { ...withLease(task, now), progress: kept ?? task.progress };
-    const cancel = standing === "cancelled";
-    await tx.writeTasks([cancel ? { ...renewed, dueAt: null } : renewed]);
+    await tx.writeTasks([renewed]);
     const leaseUntil = renewed.leaseUntil ?? now;
-    return { leaseUntil, leaseMs: leaseUntil - now, cancel };
+    return { leaseUntil, leaseMs: leaseUntil - now, cancel: standing === "cancelled" };
   });
 }
 

@@ -18,6 +18,8 @@ export interface RuntimeContext {
   readonly closing: AbortSignal;
   /** Says that mailboxes may have something to step. Only a hint. */
   wake(): void;
+  /** Says that a task is over, for which others may have waited. Only a hint. */
+  settle(): void;
 }
 
 /** Throws `shutting-down` once the runtime closes. */

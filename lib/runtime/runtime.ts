@@ -130,6 +130,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
   const loops: Loop[] = [];
   const walk: Walk = { after: "" };
   const wake = () => loops[0]?.hint();
+  const settle = () => loops[1]?.hint();
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
     if (result.leftWork) wake();
@@ -143,6 +144,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     taskWaits: new TaskWaits(store, closing.signal),
     closing: closing.signal,
     wake,
+    settle,
   };
   const workerId = newWorkerId();
   const session = newTaskToken();
@@ -171,8 +173,8 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
       tasks.start();
       loops.push(
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
-        startLoop(() => settleLocks(store), report),
         startLoop(() => settleTasks(store, wake), report),
+        startLoop(() => settleLocks(store), report),
         startLoop(() => presence.round(), report),
       );
     },

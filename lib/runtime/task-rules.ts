@@ -40,6 +40,7 @@ export function newTask(
   const kind: TaskKind = effect.placeholder
     ? "placeholder"
     : (ownKinds.find((own) => own === effect.src) ?? "named");
+  const isClaimable = kind !== "placeholder" && kind !== "human";
   return {
     instanceId: instance.id,
     taskId: taskIdOf(effect.generation, effect.id),
@@ -50,7 +51,7 @@ export function newTask(
     kind,
     type: effect.src,
     status: "pending",
-    queue: kind === "placeholder" || kind === "human" ? null : effect.src,
+    queue: isClaimable ? effect.src : null,
     input: JSON.stringify(effect.input),
     priority: instance.priority,
     rank: at - instance.priority * rankPerTierMs,
@@ -67,7 +68,8 @@ export function newTask(
     token: null,
     leaseUntil: null,
     progress: null,
-    concurrencyKey: effect.concurrencyKey ?? null,
+    // What nobody claims would hold its key for ever.
+    concurrencyKey: isClaimable ? (effect.concurrencyKey ?? null) : null,
     compensate: effect.compensate === undefined ? null : JSON.stringify(effect.compensate),
     result: null,
     error: null,
@@ -131,6 +133,7 @@ export function answeredLate(
     ...task,
     result: answer.output === undefined ? null : JSON.stringify(answer.output),
     error: answer.error === undefined ? null : JSON.stringify(answer.error),
+    dueAt: null,
     leaseUntil: null,
     updatedAt: now,
   };
@@ -154,6 +157,8 @@ export function failed(
 
 /** Nobody has renewed the lease: the attempt took too long, or its worker is gone. */
 export function expired(task: TaskRow, now: number, chance: number): TaskRow {
+  // Cancelled while it ran: now no attempt of it can be under way any more.
+  if (task.status === "cancelled") return { ...task, dueAt: null, leaseUntil: null, updatedAt: now };
   const lost = { ...task, token: null };
   if (task.overallUntil !== null && task.overallUntil <= now) {
     const error = { code: "timeout", message: "the time for all attempts together is over" };

@@ -2,7 +2,7 @@
  * Tasks as the runtime shows them: to who works on them, and to who looks on.
  */
 import type { Json } from "@/lib/base/json";
-import type { TaskRow } from "@/lib/store/tasks";
+import { taskKeyScope, type KeyRow, type TaskRow } from "@/lib/store/tasks";
 import { taskIdempotencyKey, type TaskError, type TaskKind, type TaskStatus } from "./task-rules";
 
 /** What a worker gets with its claim. */
@@ -30,6 +30,17 @@ export interface ClaimedTask {
   attemptUntil: number | null;
 }
 
+/** Why a pending task is not being worked on. */
+export type TaskWait =
+  | { for: "worker" }
+  /** The pause after a failed attempt. */
+  | { for: "time"; until: number }
+  /** Another task has the turn. */
+  | { for: "key"; key: string; instanceId: string; taskId: string }
+  /** Its src is only the name of what is still to be written. */
+  | { for: "author" }
+  | { for: "person" };
+
 export interface TaskView {
   instanceId: string;
   taskId: string;
@@ -45,6 +56,8 @@ export interface TaskView {
   attemptsMax: number;
   /** Pending: not claimed before. */
   readyAt: number;
+  /** Null unless pending. */
+  waits: TaskWait | null;
   worker: string | null;
   leaseUntil: number | null;
   attemptUntil: number | null;
@@ -76,7 +89,7 @@ export const viewClaimedTask = (row: TaskRow): ClaimedTask => ({
   attemptUntil: row.attemptUntil,
 });
 
-export const viewTask = (row: TaskRow): TaskView => ({
+export const viewTask = (row: TaskRow, keys: readonly KeyRow[], now: number): TaskView => ({
   instanceId: row.instanceId,
   taskId: row.taskId,
   invokeId: row.invokeId,
@@ -90,6 +103,7 @@ export const viewTask = (row: TaskRow): TaskView => ({
   attempt: row.attempt,
   attemptsMax: row.attemptsMax,
   readyAt: row.readyAt,
+  waits: row.status === "pending" ? waitOf(row, keys, now) : null,
   worker: row.worker,
   leaseUntil: row.leaseUntil,
   attemptUntil: row.attemptUntil,
@@ -102,5 +116,20 @@ export const viewTask = (row: TaskRow): TaskView => ({
   updatedAt: row.updatedAt,
   endedAt: row.endedAt,
 });
+
+function waitOf(row: TaskRow, keys: readonly KeyRow[], now: number): TaskWait {
+  if (row.kind === "placeholder") return { for: "author" };
+  if (row.kind === "human") return { for: "person" };
+  if (row.queue === null) {
+    const holder = keys.find(
+      ({ scope, key }) => scope === taskKeyScope(row.type) && key === row.concurrencyKey,
+    );
+    if (holder) {
+      const { key, instanceId, taskId } = holder;
+      return { for: "key", key, instanceId, taskId };
+    }
+  }
+  return row.readyAt > now ? { for: "time", until: row.readyAt } : { for: "worker" };
+}
 
 const parse = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json));

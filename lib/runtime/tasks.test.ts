@@ -319,6 +319,106 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(await closing).toEqual([]);
   });
 
+  describe("tasks that share a concurrency key", () => {
+    const keyed = { concurrencyKey: "'zone-14'" };
+    const waits = async (id: string) => must((await tasks(id))[0], "its task").waits;
+
+    test("run one at a time, first come first served, and say for whom they wait", async () => {
+      await begin(keyed, "a", "b", "c");
+      at.runtime.startWorkers();
+      expect(await waits("a")).toEqual({ for: "worker" });
+      for (const id of ["b", "c"]) {
+        expect(await waits(id)).toEqual({ for: "key", key: "zone-14", instanceId: "a", taskId: "1:pay" });
+      }
+      for (const id of ["a", "b", "c"]) {
+        const mine = await claim({ max: 9, waitMs: 2_000 });
+        expect(mine.map((each) => each.instanceId)).toEqual([id]);
+        expect(await claim({ max: 9 })).toEqual([]);
+        await at.runtime.completeTask(local, { token: must(mine[0], id).token });
+      }
+      await becomes("paid", "c");
+      await vi.waitFor(async () => expect(await at.store.findFreeKeys(9)).toEqual([]), 2_000);
+      expect(await at.store.findKeys([{ scope: "task:charge", key: "zone-14" }])).toEqual([]);
+    });
+
+    test("a failed attempt keeps the turn, the task's end passes it on", async () => {
+      await begin({ ...keyed, retry: { attempts: 2, delay: "1s" } }, "a", "b");
+      at.runtime.startWorkers();
+      const error = { code: "x", message: "" };
+      await at.runtime.failTask(local, { token: (await claimOne()).token, error });
+      expect(await waits("a")).toMatchObject({ for: "time" });
+      expect(await claim()).toEqual([]);
+      await advance(at.database.url, 1_000);
+      const second = await claimOne();
+      expect(second).toMatchObject({ instanceId: "a", attempt: 2 });
+      await at.runtime.failTask(local, { token: second.token, error });
+      expect(await claimOne({ waitMs: 2_000 })).toMatchObject({ instanceId: "b" });
+    });
+
+    test("a cancelled one keeps the turn while its attempt may be under way", async () => {
+      await begin(keyed, "a", "b", "c", "d");
+      at.runtime.startWorkers();
+      const first = await claimOne();
+      await send("leave", "a");
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      expect(await claim()).toEqual([]);
+      await at.runtime.failTask(local, { token: first.token, error: { code: "cancelled", message: "" } });
+      const second = await claimOne({ waitMs: 2_000 });
+      expect(second.instanceId).toBe("b");
+      // Not acknowledged: its lease runs out.
+      await send("stop", "b");
+      await advance(at.database.url, minute + 1);
+      expect(await claimOne({ waitMs: 2_000 })).toMatchObject({ instanceId: "c" });
+      await at.runtime.deleteInstance(local, { instanceId: "c" });
+      expect(await claimOne({ waitMs: 2_000 })).toMatchObject({ instanceId: "d" });
+    });
+
+    test("I9: begun and ended by many at once, never two run together and none is left waiting", async () => {
+      await begin({ concurrencyKey: "string(input.amount)" });
+      at.runtime.startWorkers();
+      const other = await at.again();
+      other.runtime.startWorkers();
+      const count = 30;
+      const running = new Map<string, number>();
+      let done = 0;
+      const work = async (runtime: TestRuntime["runtime"], workerId: string) => {
+        while (done < count + 1) {
+          const { tasks } = await runtime.claimTasks(local, {
+            types: ["charge"],
+            workerId,
+            max: 3,
+            waitMs: 300,
+          });
+          for (const { token, input } of tasks) {
+            const key = JSON.stringify(input);
+            running.set(key, (running.get(key) ?? 0) + 1);
+            expect(running.get(key)).toBe(1);
+            await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+            running.set(key, 0);
+            await runtime.completeTask(local, { token });
+            done += 1;
+          }
+        }
+      };
+      const starting = Promise.all(
+        Array.from({ length: count }, (_, n) =>
+          (n % 2 === 0 ? at : other).runtime.startInstance(local, {
+            chartId: "order",
+            id: `i${n}`,
+            input: { amount: n % 3 },
+          }),
+        ),
+      );
+      await Promise.all([
+        starting,
+        work(at.runtime, "w1"),
+        work(other.runtime, "w2"),
+        work(at.runtime, "w3"),
+      ]);
+      expect(done).toBe(count + 1);
+    });
+  });
+
   test("most claims take high tiers first, a minute's wait is one tier, and the rest go by age", async () => {
     at = await freshRuntime(provider);
     await publish(at.runtime, "order", paying());

@@ -48,6 +48,7 @@ export interface StepWrites {
   answered: Pick<DedupeRow, "scope" | "key" | "result" | "at">[];
   armed: TimerRow[];
   cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
+  /** One with a concurrency key that another task holds waits for it: its `queue` is not stored. */
   tasksBegun: TaskRow[];
   /** Those that are unfinished still. */
   tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];

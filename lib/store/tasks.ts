@@ -57,6 +57,19 @@ export interface TaskRow {
 }
 export type TaskKey = Pick<TaskRow, "instanceId" | "taskId">;
 
+/** Who has the turn among the tasks that share a concurrency key. */
+export interface KeyRow {
+  /** task:TYPE */
+  scope: string;
+  key: string;
+  instanceId: string;
+  taskId: string;
+  since: number;
+  /** 1: its holder is done, the next one is to be served. */
+  free: number;
+}
+export const taskKeyScope = (type: string): string => `task:${type}`;
+
 export interface TaskReads {
   /** An instance's tasks, newest first; rows after the cursor. */
   listTasks(
@@ -71,6 +84,10 @@ export interface TaskReads {
     now: number,
     limitEach: number,
   ): Promise<{ type: string; count: number }[]>;
+  /** The keys among these that somebody holds. */
+  findKeys(keys: readonly Pick<KeyRow, "scope" | "key">[]): Promise<KeyRow[]>;
+  /** Keys whose holder is done. */
+  findFreeKeys(limit: number): Promise<KeyRow[]>;
   /** Tasks at which the sweeper must look. */
   findDueTasks(now: number, limit: number): Promise<TaskKey[]>;
 }
@@ -90,6 +107,10 @@ export interface TaskTransaction {
   lockTasks(keys: readonly TaskKey[], options?: { skipBusy?: boolean }): Promise<TaskRow[]>;
   /** Holds the unfinished tasks of those instances: lock order, before lock rows. */
   holdTasksOf(instanceIds: readonly string[]): Promise<void>;
-  /** Tasks as they are now; each one's row is held. */
+  /** Tasks as they are now; each one's row is held. One that is over frees its concurrency key. */
   writeTasks(rows: readonly TaskRow[]): Promise<void>;
+  /**
+   * Gives a free key to the task that has waited longest for it, or to nobody. Who begins to wait meanwhile comes after us.
+   */
+  serveKey(key: Pick<KeyRow, "scope" | "key">, now: number): Promise<void>;
 }

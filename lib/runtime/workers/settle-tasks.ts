@@ -1,4 +1,7 @@
-/** Ends attempts whose lease or time ran out: another attempt, or the task's failure for its instance. */
+/**
+ * Ends attempts whose lease or time ran out: another attempt, or the task's failure for its instance. Then whoever waits for
+ * a concurrency key that came free has its turn.
+ */
 import { systemActor } from "@/lib/access/actor";
 import { noWrites } from "@/lib/store/steps";
 import type { Store } from "@/lib/store/store";
@@ -9,6 +12,12 @@ const tasksMax = 100;
 
 /** True when there may be more. `wake`: an answer waits in a mailbox. */
 export async function settleTasks(store: Store, wake: () => void): Promise<boolean> {
+  const moreDue = await settleDue(store, wake);
+  const moreFree = await serveFreeKeys(store);
+  return moreDue || moreFree;
+}
+
+async function settleDue(store: Store, wake: () => void): Promise<boolean> {
   const keys = await store.findDueTasks(await store.now(), tasksMax);
   if (keys.length === 0) return false;
   const failures = await store.transaction(async (tx) => {
@@ -27,4 +36,10 @@ export async function settleTasks(store: Store, wake: () => void): Promise<boole
   });
   if (failures > 0) wake();
   return keys.length === tasksMax;
+}
+
+async function serveFreeKeys(store: Store): Promise<boolean> {
+  const free = await store.findFreeKeys(tasksMax);
+  for (const key of free) await store.transaction(async (tx) => tx.serveKey(key, await tx.now()));
+  return free.length === tasksMax;
 }

@@ -37,7 +37,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...chartReads(connection),
     ...instanceReads(connection, dialect),
     ...lockReads(connection, dialect),
-    ...taskReads(connection),
+    ...taskReads(connection, dialect),
     ...workerReads(connection),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider),

@@ -129,7 +129,7 @@ describe.each(providers)("tasks on %s", (provider) => {
       status: "cancelled",
       token: "t1",
       leaseUntil: 50,
-      dueAt: null,
+      dueAt: 50,
       endedAt: 7,
     });
     expect(await find("1:b")).toMatchObject({ status: "pending" });

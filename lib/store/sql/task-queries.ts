@@ -5,17 +5,24 @@
  *        waits for another claim (SKIP LOCKED).
  */
 import type { StepWrites } from "../steps";
-import type { TaskKey, TaskReads, TaskRow, TaskTransaction } from "../tasks";
+import {
+  taskKeyScope,
+  type KeyRow,
+  type TaskKey,
+  type TaskReads,
+  type TaskRow,
+  type TaskTransaction,
+} from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
 import { empty, join, sql, type Handle } from "./statement";
-import { deleteFrom, insertInto, tasks, updateOf } from "./tables";
+import { concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } from "./tables";
 
 const keyColumns = ["instanceId", "taskId"];
 const selectKey = tasks.pick(...keyColumns);
 const isUnfinished = sql`("status" = 'pending' OR "status" = 'running')`;
 
-export function taskReads(handle: Reader): TaskReads {
+export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
   return {
     listTasks(instanceId, after, limit) {
       const behind = after
@@ -40,6 +47,12 @@ export function taskReads(handle: Reader): TaskReads {
       const rows = await handle.query<{ type: string; count: number }>(join(counted, " UNION ALL "));
       return rows.filter(({ count }) => count > 0);
     },
+    findKeys: (keys) =>
+      keys.length === 0 ? Promise.resolve([]) : handle.query<KeyRow>(selectKeys(dialect, keys)),
+    findFreeKeys: (limit) =>
+      handle.query<KeyRow>(
+        sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE "free" = 1 LIMIT ${limit}`,
+      ),
     findDueTasks: (now, limit) =>
       handle.query<TaskKey>(
         sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "due_at" <= ${now} ORDER BY "due_at" LIMIT ${limit}`,
@@ -77,7 +90,35 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
     },
     writeTasks(rows) {
       if (rows.length > 0) handle.postRows(updateOf(dialect, tasks, keyColumns, changing), rows);
+      const over = rows.filter(
+        (row) => row.concurrencyKey !== null && row.endedAt !== null && row.leaseUntil === null,
+      );
+      if (over.length > 0) {
+        handle.postRows(
+          updateOf(dialect, concurrencyKeys, keyColumns, ["free"]),
+          over.map(({ instanceId, taskId }) => ({ instanceId, taskId, free: 1 })),
+        );
+      }
       return Promise.resolve();
+    },
+    async serveKey({ scope, key }, now) {
+      const [held] = await handle.query<KeyRow>(
+        sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE "scope" = ${scope} AND "key" = ${key} ${dialect.forUpdate}`,
+      );
+      if (held?.free !== 1) return;
+      const type = scope.slice(taskKeyScope("").length);
+      const [next] = await handle.query<TaskKey>(
+        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "concurrency_key" = ${key} AND "type" = ${type} AND "status" = 'pending' AND "queue" IS NULL ORDER BY "created_at", "instance_id", "task_id" LIMIT 1 ${dialect.forNoKeyUpdate}`,
+      );
+      if (!next) {
+        handle.postRows(deleteFrom(dialect, concurrencyKeys, ["scope", "key"]), [{ scope, key }]);
+        return;
+      }
+      handle.postRows(updateOf(dialect, tasks, keyColumns, ["queue"]), [{ ...next, queue: type }]);
+      handle.postRows(
+        updateOf(dialect, concurrencyKeys, ["scope", "key"], ["instanceId", "taskId", "since", "free"]),
+        [{ scope, key, ...next, since: now, free: 0 }],
+      );
     },
   };
 }
@@ -104,27 +145,64 @@ const changing = [
   "endedAt",
 ];
 
+const selectKeys = (dialect: Dialect, keys: readonly Pick<KeyRow, "scope" | "key">[]) =>
+  sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE ("scope", "key") IN (SELECT r."scope", r."key" FROM ${dialect.records(keys, { scope: "text", key: "text" })})`;
+
 /** A step's part: tasks begin and are cancelled. An attempt under way keeps its claim, so that its worker can be told. */
 export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: StepWrites): Promise<void> {
   const { tasksBegun, tasksCancelled, ended, emptied } = writes;
-  if (tasksBegun.length > 0) handle.postRows(insertInto(dialect, tasks), tasksBegun);
-  const cancelled = sql`"status" = 'cancelled', "queue" = NULL, "due_at" = NULL, "updated_at" = r."at", "ended_at" = r."at"`;
+  if (tasksBegun.length > 0) {
+    const rows = await withTurns(handle, dialect, tasksBegun);
+    handle.postRows(insertInto(dialect, tasks), rows);
+  }
+  const cancelled = sql`"status" = 'cancelled', "queue" = NULL, "due_at" = "lease_until", "updated_at" = r."at", "ended_at" = r."at"`;
+  // A key is held for as long as an attempt may be under way.
+  const freed = sql`UPDATE ${concurrencyKeys.name} SET "free" = 1`;
+  const isOver = sql`EXISTS (SELECT 1 FROM ${tasks.name} AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
   if (tasksCancelled.length > 0) {
     const rows = dialect.records(tasksCancelled, { instanceId: "text", taskId: "text", at: "bigint" });
-    await handle.execute(
-      sql`UPDATE ${tasks.name} SET ${cancelled} FROM ${rows} WHERE "instance_id" = r."instanceId" AND "task_id" = r."taskId" AND ${isUnfinished}`,
-    );
+    const theirs = sql`FROM ${rows} WHERE "instance_id" = r."instanceId" AND "task_id" = r."taskId"`;
+    await handle.execute(sql`UPDATE ${tasks.name} SET ${cancelled} ${theirs} AND ${isUnfinished}`);
+    await handle.execute(sql`${freed} ${theirs} AND ${isOver}`);
   }
   if (ended.length > 0) {
     const rows = dialect.records(ended, { instanceId: "text", at: "bigint" });
-    await handle.execute(
-      sql`UPDATE ${tasks.name} SET ${cancelled} FROM ${rows} WHERE "instance_id" = r."instanceId" AND ${isUnfinished}`,
-    );
+    const theirs = sql`FROM ${rows} WHERE "instance_id" = r."instanceId"`;
+    await handle.execute(sql`UPDATE ${tasks.name} SET ${cancelled} ${theirs} AND ${isUnfinished}`);
+    await handle.execute(sql`${freed} ${theirs} AND ${isOver}`);
   }
   if (emptied.length > 0) {
-    handle.postRows(
-      deleteFrom(dialect, tasks, ["instanceId"]),
-      emptied.map((instanceId) => ({ instanceId })),
-    );
+    const rows = emptied.map((instanceId) => ({ instanceId, free: 1 }));
+    handle.postRows(updateOf(dialect, concurrencyKeys, ["instanceId"], ["free"]), rows);
+    handle.postRows(deleteFrom(dialect, tasks, ["instanceId"]), rows);
   }
+}
+
+/**
+ * The new tasks; one whose concurrency key another holds may not be claimed yet. Taking or touching a key's row holds it, so
+ * that whoever frees it meanwhile finds us waiting.
+ */
+async function withTurns(handle: Handle, dialect: Dialect, begun: readonly TaskRow[]): Promise<TaskRow[]> {
+  const wanted = new Map<string, KeyRow>();
+  for (const { type, concurrencyKey: key, queue, instanceId, taskId, createdAt } of begun) {
+    if (key === null || queue === null) continue;
+    const scope = taskKeyScope(type);
+    const name = JSON.stringify([scope, key]);
+    if (!wanted.has(name)) wanted.set(name, { scope, key, instanceId, taskId, since: createdAt, free: 0 });
+  }
+  if (wanted.size === 0) return [...begun];
+  const inOrder = [...wanted].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const touch = `ON CONFLICT ("scope", "key") DO UPDATE SET "since" = "concurrency_keys"."since"`;
+  handle.postRows(insertInto(dialect, concurrencyKeys, touch), inOrder);
+  const held = await handle.query<KeyRow>(selectKeys(dialect, inOrder));
+  const holders = new Set(
+    held
+      .filter(({ free }) => free === 0)
+      .map(({ instanceId, taskId }) => JSON.stringify([instanceId, taskId])),
+  );
+  return begun.map((task) =>
+    task.concurrencyKey === null || holders.has(JSON.stringify([task.instanceId, task.taskId]))
+      ? task
+      : { ...task, queue: null },
+  );
 }
