@@ -50,6 +50,7 @@ const prefersAsync = (request: Request): boolean =>
 
 /** A message that isn't stepped yet is 202: accepted, its outcome still to come. */
 function statusFor(name: EndpointName, endpoint: Endpoint, result: unknown): number {
-  if (name === "sendEvent" && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
+  const sends = name === "sendEvent" || name === "retryDeadLetter";
+  if (sends && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
   return endpoint.status;
 }

@@ -20,6 +20,7 @@ export type ErrorCode =
   | "version-not-found"
   | "instance-exists"
   | "instance-ended"
+  | "wrong-status"
   | "sequence-conflict"
   | "idempotency-key-reuse"
   | "step-failed"

@@ -73,6 +73,7 @@ export const statusOf = {
   "version-not-found": 404,
   "instance-exists": 409,
   "instance-ended": 409,
+  "wrong-status": 409,
   "sequence-conflict": 409,
   "idempotency-key-reuse": 409,
   "step-failed": 422,

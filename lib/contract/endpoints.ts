@@ -43,6 +43,15 @@ const define = <
   endpoint: E,
 ): Omit<typeof defaults, keyof E> & E => ({ ...defaults, ...endpoint });
 
+/** What the control verbs share. */
+const control = {
+  permission: "instances:control",
+  params: instanceParams,
+  body: instances.controlBody,
+  idempotent: true,
+  response: instances.controlResult,
+};
+
 export const endpoints = {
   listCharts: define({
     method: "GET",
@@ -120,6 +129,46 @@ export const endpoints = {
     permission: "instances:control",
     params: instanceParams,
     response: z.object({ id: z.string(), seq: z.int() }),
+  }),
+  suspendInstance: define({
+    method: "POST",
+    path: "/instances/:instanceId/suspend",
+    ...control,
+  }),
+  resumeInstance: define({
+    method: "POST",
+    path: "/instances/:instanceId/resume",
+    ...control,
+  }),
+  cancelInstance: define({
+    method: "POST",
+    path: "/instances/:instanceId/cancel",
+    ...control,
+  }),
+  terminateInstance: define({
+    method: "POST",
+    path: "/instances/:instanceId/terminate",
+    ...control,
+  }),
+  redriveInstance: define({
+    method: "POST",
+    path: "/instances/:instanceId/redrive",
+    ...control,
+  }),
+  listDeadLetters: define({
+    method: "GET",
+    path: "/dead-letters",
+    permission: "instances:read",
+    query: instances.deadLetterQuery,
+    response: instances.deadLetterList,
+  }),
+  retryDeadLetter: define({
+    method: "POST",
+    path: "/instances/:instanceId/dead-letters/:messageId/retry",
+    permission: "instances:control",
+    params: z.object({ instanceId: id, messageId: id }),
+    body: none,
+    response: instances.sendResult,
   }),
   sendEvent: define({
     method: "POST",

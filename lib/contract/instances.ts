@@ -199,3 +199,41 @@ export const stateQuery = z.strictObject({
   seq: queryInt(Number.MAX_SAFE_INTEGER).optional(),
   at: queryInt(Number.MAX_SAFE_INTEGER).optional(),
 });
+
+/** Of the verbs that suspend, resume, cancel, terminate and redrive. */
+export const controlBody = z.strictObject({
+  /** Kept in the log and the audit. */
+  reason: z.string().trim().min(1).max(1000),
+  expectedSeq: seq.optional(),
+  fences: z.array(fence).max(20).optional(),
+});
+export const controlResult = z.object({
+  instanceId: z.string(),
+  /** Of the control entry; of the newest one when nothing was changed. */
+  seq,
+  status: instanceStatus,
+  configuration: z.array(z.string()),
+  /** False when the instance was as the verb would leave it. */
+  changed: z.boolean(),
+  pending: z.int(),
+  replayed: z.boolean(),
+});
+export type ControlResult = z.infer<typeof controlResult>;
+
+export const deadLetter = z.object({
+  instanceId: z.string(),
+  messageId: z.string(),
+  type: z.string(),
+  data: json,
+  actor: z.string(),
+  cause: z.string().nullable(),
+  enqueuedAt: timestamp,
+  at: timestamp,
+  /** `step-failed`, `instance-ended`, or the code of the refusal that it met when its turn came. */
+  reason: z.string(),
+  /** The message that it was sent again as. */
+  retriedAs: z.string().nullable(),
+});
+export type DeadLetter = z.infer<typeof deadLetter>;
+export const deadLetterList = pageOf(deadLetter);
+export const deadLetterQuery = z.strictObject({ ...pageQuery, instanceId: id.optional() });

@@ -135,6 +135,9 @@ export interface SendResult {
 export const isEnded = (status: string): boolean =>
   status === "completed" || status === "cancelled" || status === "terminated";
 
+/** Statuses in which what waits is applied; the other unended ones keep it waiting. */
+export const takesMessages = (status: string): boolean => status === "running" || status === "cancelling";
+
 export function viewInstanceSummary(
   row: Omit<InstanceRow, "snapshot">,
   labels: readonly LabelRow[],
@@ -202,7 +205,7 @@ export const viewLogEntry = (row: LogLine): LogEntry => ({
 export const viewLogEntryDetail = (row: LogRow): LogEntryDetail => ({
   ...viewLogEntry(row),
   instanceId: row.instanceId,
-  data: dataOf(row.input),
+  data: dataOf(row),
   messageId: row.messageId,
   stateHash: row.stateHash,
   microsteps: JSON.parse(row.trace) as MicrostepView[],
@@ -217,8 +220,9 @@ export const failureOf = (row: { errorCode: string | null; errorMessage: string 
 
 const names = (text: string): string[] => JSON.parse(text) as string[];
 
-/** What came with the event, or the input of a start. */
-function dataOf(input: string): Json {
-  const given = JSON.parse(input) as { data?: Json; input?: Json; output?: Json };
+/** What came with the event, or the input of a start; of a timer, when it was due and how late it was. */
+function dataOf({ input, at }: LogRow): Json {
+  const given = JSON.parse(input) as { data?: Json; input?: Json; output?: Json; dueAt?: number };
+  if (given.dueAt !== undefined) return { dueAt: given.dueAt, lateMs: Math.max(0, at - given.dueAt) };
   return given.data ?? given.input ?? given.output ?? null;
 }

@@ -43,5 +43,6 @@ export function internalMessage(
     dedupeKey: null,
     expectedSeq: null,
     fences: null,
+    session: null,
   };
 }

@@ -10,6 +10,7 @@ import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput } from "@/lib/statechart/step";
 import type { LogInput } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
+import { applyControl, type ControlInput } from "./apply-control";
 import { applyInput, applyStart, type StartInput } from "./apply-input";
 import { parseSnapshot } from "./instance-views";
 import { engineSemantics } from "./limits";
@@ -61,6 +62,11 @@ async function replayEntry(machines: Machines, before: Snapshot | null, entry: L
   const options = { at: entry.at, seq: entry.seq, trace: false };
   if (entry.kind === "start") {
     return applyStart(machine, JSON.parse(entry.input) as StartInput, options).snapshot;
+  }
+  if (entry.kind === "control") {
+    const input = JSON.parse(entry.input) as ControlInput;
+    return applyControl(machine, must(before, "what is controlled has begun"), input, options).result
+      .snapshot;
   }
   const input = JSON.parse(entry.input) as StepInput;
   return applyInput(machine, must(before, "an instance's first entry is its start"), input, options).snapshot;

@@ -25,7 +25,22 @@ export const instanceEnded = (row: Pick<InstanceRow, "id" | "status" | "seq">): 
     },
   );
 
-export const sequenceConflict = (message: MessageRow, row: InstanceRow): LockstepError =>
+/** `possible`: the statuses in which the verb has a meaning. */
+export const wrongStatus = (
+  row: Pick<InstanceRow, "id" | "status" | "seq">,
+  verb: string,
+  possible: readonly string[],
+): LockstepError =>
+  new LockstepError(
+    "wrong-status",
+    `Instance ${row.id} is ${row.status}: ${verb} is for one that is ${possible.join(", ")}.`,
+    { details: { instanceId: row.id, status: row.status, seq: row.seq } },
+  );
+
+export const sequenceConflict = (
+  message: Pick<MessageRow, "expectedSeq">,
+  row: Pick<InstanceRow, "id" | "seq">,
+): LockstepError =>
   new LockstepError(
     "sequence-conflict",
     `Instance ${row.id} is at seq ${row.seq}, not at the expected ${message.expectedSeq}. Read its state, then decide anew.`,

@@ -13,6 +13,7 @@ import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
 import { beatWorker } from "./beat-worker";
+import { cancelInstance } from "./cancel-instance";
 import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
@@ -33,6 +34,7 @@ import { heartbeatTask } from "./heartbeat-task";
 import type { Invocations } from "./invocation";
 import { ownSlots } from "./limits";
 import { listCharts } from "./list-charts";
+import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
 import { listTasks } from "./list-tasks";
@@ -42,15 +44,20 @@ import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
 import { newTaskToken, newWorkerId } from "./new-id";
 import { publishVersion } from "./publish-version";
+import { redriveInstance } from "./redrive-instance";
 import { releaseLock } from "./release-lock";
 import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
+import { resumeInstance } from "./resume-instance";
+import { retryDeadLetter } from "./retry-dead-letter";
 import type { RuntimeContext } from "./runtime-context";
 import { saveDraft } from "./save-draft";
 import { sendEvent } from "./send-event";
 import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
+import { suspendInstance } from "./suspend-instance";
+import { terminateInstance } from "./terminate-instance";
 import { Presence } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
@@ -70,6 +77,13 @@ const verbs = {
   startInstance,
   getInstance,
   deleteInstance,
+  suspendInstance,
+  resumeInstance,
+  cancelInstance,
+  terminateInstance,
+  redriveInstance,
+  listDeadLetters,
+  retryDeadLetter,
   sendEvent,
   getMessage,
   getState,

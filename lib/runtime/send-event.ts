@@ -13,7 +13,7 @@ import type { StepInput } from "@/lib/statechart/step";
 import type { Idempotent } from "./call";
 import { enqueueEvent } from "./enqueue-event";
 import { readSendResult } from "./get-message";
-import type { Fence, SendResult } from "./instance-views";
+import { takesMessages, type Fence, type SendResult } from "./instance-views";
 import { sendWaitMs } from "./limits";
 import { newMessageId } from "./new-id";
 import { requireOutsideType, requirePayload, requireText } from "./require-payload";
@@ -52,8 +52,8 @@ export async function sendEvent(
     case "refused":
       throw outcome.error;
     case "queued":
-      // A failed instance takes it when it is mended: nothing to wait for.
-      if (outcome.result.status !== "running") return outcome.result;
+      // A suspended or failed instance takes it when it runs again: nothing to wait for.
+      if (!takesMessages(outcome.result.status)) return outcome.result;
       return waitForStep(context, args.instanceId, send.message.messageId, giveUpAt, false);
     case "replayed":
       if (outcome.answer) return answer(outcome.answer, true);
@@ -83,6 +83,7 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
         args.idempotencyKey === undefined ? null : requireText(args.idempotencyKey, "Idempotency-Key"),
       expectedSeq: expectedSeq ?? null,
       fences: fences && fences.length > 0 ? JSON.stringify(fences) : null,
+      session: null,
     },
     digest: args.idempotencyKey === undefined ? null : hashJson(JSON.parse(JSON.stringify(digested)) as Json),
   };

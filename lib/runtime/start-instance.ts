@@ -176,6 +176,7 @@ function freshRow(
     updatedAt: at,
     endedAt: null,
     deletedAt: null,
+    session: null,
   };
 }
 

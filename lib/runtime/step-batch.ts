@@ -270,7 +270,7 @@ export async function postOutgoing(
 }
 
 /** Outcomes for the callers, and the answers kept for repeats. */
-function settleAnswers(
+export function settleAnswers(
   turns: readonly Turn[],
   incoming: readonly Incoming[],
   queued: readonly QueuedMessage[],
@@ -315,7 +315,7 @@ function groupByInstance(messages: readonly QueuedMessage[]): Map<string, Queued
   return groups;
 }
 
-const fencesOf = (message: Pick<MessageRow, "fences">): Fence[] =>
+export const fencesOf = (message: Pick<MessageRow, "fences">): Fence[] =>
   message.fences === null ? [] : (JSON.parse(message.fences) as Fence[]);
 
 const answerName = (scope: string, key: string): string => JSON.stringify([scope, key]);

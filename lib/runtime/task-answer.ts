@@ -40,5 +40,6 @@ export function answerMessage(task: TaskRow, answer: TaskAnswer, actor: string, 
     dedupeKey: null,
     expectedSeq: null,
     fences: null,
+    session: null,
   };
 }

@@ -16,7 +16,7 @@ import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
-import { isEnded, timerLabel, type SendResult } from "./instance-views";
+import { isEnded, takesMessages, timerLabel, type InstanceStatus, type SendResult } from "./instance-views";
 import { internalMessage, type Outgoing } from "./internal-message";
 import { newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
@@ -31,12 +31,15 @@ export type Verdict =
   | { kind: "refused"; error: LockstepError };
 
 /** Null when a message may be applied, else why not: the fences' and sequence checks of step-batch.ts. */
-export type Admission = (message: MessageRow, row: InstanceRow) => LockstepError | null;
+export type Admission = (message: Admitted, row: InstanceRow) => LockstepError | null;
+export type Admitted = Pick<MessageRow, "incarnation" | "expectedSeq" | "fences" | "actor" | "type">;
 
 interface Waiting {
   message: MessageRow;
   /** Set when it lies in the mailbox. */
   place: QueuedMessage | null;
+  /** Goes before what lies in the mailbox. */
+  first?: true;
 }
 
 export class Turn {
@@ -72,20 +75,30 @@ export class Turn {
     for (const place of mailbox) this.waiting.push({ message: place, place });
   }
 
+  /** Messages that wait, as far as they were read. */
+  get pending(): number {
+    return this.waiting.length;
+  }
+
   /** A message that joins the end of the mailbox in this transaction. */
   add(message: MessageRow): void {
     this.waiting.push({ message, place: null });
   }
 
+  /** A message that goes before all others: one that is done again. */
+  addFirst(message: MessageRow): void {
+    this.waiting.unshift({ message, place: null, first: true });
+  }
+
   /** Steps until nothing is left, the instance stops, or the turn's bounds are reached; one step at least. */
   run(admit: Admission, isOver: () => boolean): void {
     for (let steps = 0; steps < messagesPerTurnMax; steps += 1) {
-      if (this.row.status !== "running" || (steps > 0 && isOver())) return;
+      if (!takesMessages(this.row.status) || (steps > 0 && isOver())) return;
       const next = this.waiting[0];
       const timer = this.dueTimer();
       if (timer && (!next || timer.timer.dueAt <= next.message.enqueuedAt)) this.fire(timer);
       // Behind messages that were not read: those come first.
-      else if (next && !(next.place === null && this.more))
+      else if (next && !(next.place === null && this.more && !next.first))
         this.take(must(this.waiting.shift(), "a next one"), admit);
       else return;
     }
@@ -109,13 +122,19 @@ export class Turn {
     }
     if (this.stepped > 0) this.writeRow();
     // What waits here is work again when someone mends the instance.
-    if (!isEnded(this.row.status) && this.row.status !== "running") this.writes.parked.push(this.row.id);
+    if (takesMessages(this.row.status)) {
+      if (!takesMessages(this.statusBefore)) this.writes.unparked.push(this.row.id);
+    } else if (!isEnded(this.row.status)) this.writes.parked.push(this.row.id);
   }
 
-  /** One step's result as rows. Used for the start too, whose entry it makes. */
+  /**
+   * One step's result as rows. Used for the start and for control verbs too, whose entries it makes; these say what the
+   * instance's `status` is after them.
+   */
   record(
     entry: Pick<LogRow, "kind" | "type" | "input" | "actor" | "cause" | "messageId" | "dedupeKey">,
     result: StepResult,
+    status: InstanceStatus = statusAfter(this.row.status, result.snapshot.status),
   ): void {
     const at = Math.max(this.now, this.row.at);
     const unchanged = result.snapshot === this.snapshot && entry.kind !== "start";
@@ -125,14 +144,14 @@ export class Turn {
     const seq = this.row.seq + 1;
     const log: LogRow = {
       ...entry,
-      kind: result.outcome.outcome === "failed" && entry.kind !== "start" ? "step-failed" : entry.kind,
+      kind: result.outcome.outcome === "failed" && !begun.has(entry.kind) ? "step-failed" : entry.kind,
       instanceId: this.row.id,
       seq,
       incarnation: this.row.incarnation,
       at,
       outcome: result.outcome.outcome,
       reason: result.outcome.reason ?? null,
-      status: result.snapshot.status,
+      status,
       chartId: this.row.chartId,
       version: this.row.version,
       semantics: this.row.semantics,
@@ -149,7 +168,7 @@ export class Turn {
     this.snapshot = result.snapshot;
     this.row = {
       ...this.row,
-      status: result.snapshot.status,
+      status,
       seq,
       at,
       rank: at - this.row.priority * 60_000,
@@ -161,7 +180,7 @@ export class Turn {
       errorCode: result.snapshot.status === "failed" ? (failure?.code ?? "internal") : null,
       errorMessage: result.snapshot.status === "failed" ? (failure?.message ?? "") : null,
       updatedAt: at,
-      endedAt: isEnded(result.snapshot.status) ? at : null,
+      endedAt: isEnded(status) ? at : null,
     };
     this.stepped += 1;
     this.storeSnapshotWhenDue();
@@ -192,6 +211,8 @@ export class Turn {
     );
     this.applied.push(message.messageId);
     const failed = result.outcome.outcome === "failed";
+    // To be sent again by hand; what stopped the instance is redriven instead.
+    if (failed && takesMessages(this.row.status)) this.setAside(message, "step-failed");
     const verdict: Verdict = {
       kind: "applied",
       result: {
@@ -215,7 +236,7 @@ export class Turn {
       {
         kind: "timer",
         type: timerLabel(timer),
-        input: JSON.stringify(input),
+        input: JSON.stringify({ ...input, dueAt: timer.dueAt }),
         actor: "system",
         cause: null,
         messageId: null,
@@ -327,6 +348,10 @@ export class Turn {
 
   private bury(message: MessageRow, place: QueuedMessage, reason: string): void {
     this.writes.consumed.push(place);
+    this.setAside(message, reason);
+  }
+
+  private setAside(message: MessageRow, reason: string): void {
     this.writes.deadLetters.push({
       instanceId: message.instanceId,
       messageId: message.messageId,
@@ -338,6 +363,7 @@ export class Turn {
       enqueuedAt: message.enqueuedAt,
       at: Math.max(this.now, this.row.at),
       reason,
+      retriedAs: null,
     });
   }
 
@@ -355,6 +381,15 @@ export class Turn {
       replayed: false,
     };
   }
+}
+
+/** Entries that stay what they are when their step fails. */
+const begun: ReadonlySet<string> = new Set(["start", "control"]);
+
+/** One that is being cancelled goes on until its chart has ended. */
+function statusAfter(before: string, engine: Snapshot["status"]): InstanceStatus {
+  if (before !== "cancelling" || engine === "failed") return engine;
+  return engine === "completed" ? "cancelled" : "cancelling";
 }
 
 /** Before the first step there is nothing. */

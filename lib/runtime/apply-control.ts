@@ -1,0 +1,81 @@
+/**
+ * What an operator's verb does to a state, as data and as one pure function: the step and its replay are the same (I5).
+ *
+ * Holds: everything the state's change needs is in the input, so that replay reads nothing else.
+ */
+import type { JsonObject } from "@/lib/base/json";
+import type { Machine } from "@/lib/statechart/machine";
+import type { Snapshot } from "@/lib/statechart/snapshot";
+import type { StepOptions, StepResult } from "@/lib/statechart/step";
+import { applyInput, applyStart, type StartInput } from "./apply-input";
+import type { InstanceStatus } from "./instance-views";
+
+/** As the log keeps it. `data` is what people are shown, the reason among it. */
+export type ControlInput =
+  | { kind: "control"; verb: "suspend" | "resume" | "terminate" | "cancel"; data: JsonObject }
+  | {
+      kind: "control";
+      verb: "redrive";
+      data: JsonObject;
+      /** What the failing step had used up and its repetition needs again. */
+      timers?: Snapshot["timers"];
+      invocations?: Snapshot["invocations"];
+      /** The start itself had failed: it begins anew. */
+      start?: StartInput;
+    };
+
+/** The step, and the instance's status after it. */
+export interface Controlled {
+  result: StepResult;
+  status: InstanceStatus;
+}
+
+export function applyControl(
+  machine: Machine,
+  before: Snapshot,
+  input: ControlInput,
+  options: StepOptions,
+): Controlled {
+  switch (input.verb) {
+    case "suspend":
+      return { result: unmoved(before), status: "suspended" };
+    case "resume":
+      return { result: unmoved(before), status: "running" };
+    case "terminate":
+      return { result: unmoved(halted(before)), status: "terminated" };
+    case "cancel":
+      return cancelled(machine, before, input.data, options);
+    case "redrive": {
+      if (input.start) {
+        const result = applyStart(machine, input.start, options);
+        return { result, status: result.snapshot.status };
+      }
+      const { error: _mended, ...rest } = before;
+      const timers = { ...before.timers, ...input.timers };
+      const invocations = { ...before.invocations, ...input.invocations };
+      return { result: unmoved({ ...rest, status: "running", timers, invocations }), status: "running" };
+    }
+  }
+}
+
+/** The event `cancel`, for a chart that cleans up; one that doesn't know it, or fails at it, is halted where it is. */
+function cancelled(machine: Machine, before: Snapshot, data: JsonObject, options: StepOptions): Controlled {
+  if (before.status !== "running") return { result: unmoved(halted(before)), status: "cancelled" };
+  const result = applyInput(machine, before, { kind: "event", type: "cancel", data }, options);
+  const { outcome } = result.outcome;
+  if (result.snapshot.status !== "failed" && (outcome === "moved" || outcome === "handled")) {
+    return { result, status: result.snapshot.status === "completed" ? "cancelled" : "cancelling" };
+  }
+  return { result: { ...unmoved(halted(before)), microsteps: result.microsteps }, status: "cancelled" };
+}
+
+const halted = (before: Snapshot): Snapshot => ({ ...before, timers: {}, invocations: {} });
+
+const unmoved = (snapshot: Snapshot): StepResult => ({
+  snapshot,
+  effects: [],
+  microsteps: [],
+  outcome: { outcome: "handled" },
+  exited: [],
+  entered: [],
+});

@@ -1,0 +1,144 @@
+/**
+ * A call that acts on one instance by hand, as one transaction: its row held (waited for, not skipped), the call's own
+ * conditions checked, what the call does recorded, then the instance's turn, and everything written.
+ *
+ * Holds: I2, I3 as step-batch.ts. I4 with an idempotency key (scope: caller, verb, instance and incarnation) a repeat gets
+ *        the first answer; a refusal changed nothing and is not kept.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { hashJson } from "@/lib/base/canonical";
+import { must } from "@/lib/base/assert";
+import type { Json } from "@/lib/base/json";
+import type { InstanceRow } from "@/lib/store/instances";
+import { noWrites, type StepWrites } from "@/lib/store/steps";
+import type { StoreTransaction } from "@/lib/store/store";
+import type { Machine } from "@/lib/statechart/machine";
+import type { Idempotent } from "./call";
+import { parseSnapshot, type Fence } from "./instance-views";
+import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
+import { logRejectedWrites } from "./log-rejected-writes";
+import { withMachines } from "./machines";
+import { instanceNotFound, keyReuse } from "./refusals";
+import { requireText } from "./require-payload";
+import { requireOpen, type RuntimeContext } from "./runtime-context";
+import { admissionBy, fencesOf, postOutgoing, settleAnswers, type RejectedWrite } from "./step-batch";
+import { Turn, type Admission } from "./turn";
+
+/** What every such call may carry. */
+export interface Guarded extends Idempotent {
+  instanceId: string;
+  /** The call is refused unless the instance's last seq is this one. */
+  expectedSeq?: number | undefined;
+  /** Locks that the caller must still hold. */
+  fences?: Fence[] | undefined;
+}
+
+export interface TurnCall<T> {
+  verb: string;
+  actor: Actor;
+  /** Whose digest tells one call from another; all of them. */
+  args: Guarded;
+  /** Records what the call does. What it gives back makes the answer, once the turn is over. */
+  work: (held: HeldTurn) => (() => T) | Promise<() => T>;
+}
+
+export interface HeldTurn {
+  readonly tx: StoreTransaction;
+  /** As it was when the call came. */
+  readonly row: InstanceRow;
+  readonly now: number;
+  readonly turn: Turn;
+  readonly machine: Machine;
+  readonly writes: StepWrites;
+  readonly admit: Admission;
+  /** Messages lie in the mailbox behind those that this turn has read. */
+  readonly more: boolean;
+}
+
+/** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`, and what `work` throws. */
+export async function inTurn<T extends { replayed: boolean }>(
+  context: RuntimeContext,
+  call: TurnCall<T>,
+): Promise<T> {
+  requireOpen(context);
+  let rejected: RejectedWrite[] = [];
+  try {
+    const { answer, after } = await withMachines(context.machines, () =>
+      context.store.transaction((tx) => {
+        rejected = [];
+        return run(context, tx, call, rejected);
+      }),
+    );
+    if (after) {
+      context.sends.noteBatch({ ...after, outcomes: new Map(), rejected, stepped: after.stepped });
+      context.wake();
+    }
+    return answer;
+  } finally {
+    await logRejectedWrites(context.store, rejected);
+  }
+}
+
+async function run<T extends { replayed: boolean }>(
+  context: RuntimeContext,
+  tx: StoreTransaction,
+  { verb, actor, args, work }: TurnCall<T>,
+  rejected: RejectedWrite[],
+) {
+  const { instanceId, idempotencyKey } = args;
+  const [rows, now, mailbox] = await Promise.all([
+    tx.lockInstances([instanceId]),
+    tx.now(),
+    tx.readMailboxes([instanceId], messagesPerTurnMax),
+  ]);
+  const row = rows[0];
+  if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
+
+  const scope = `${verb}:${row.id}:${row.incarnation}:${actor.id}`;
+  const digest = hashJson(JSON.parse(JSON.stringify({ ...args, idempotencyKey: undefined })) as Json);
+  if (idempotencyKey !== undefined) {
+    const key = requireText(idempotencyKey, "Idempotency-Key");
+    const [stored] = await tx.findAnswers([{ scope, key }]);
+    if (stored && stored.digest !== digest) throw keyReuse(key);
+    if (stored) {
+      const answer = JSON.parse(must(stored.result, "an answer is stored with its call")) as T;
+      return { answer: { ...answer, replayed: true }, after: null };
+    }
+  }
+
+  const fences = args.fences && args.fences.length > 0 ? JSON.stringify(args.fences) : null;
+  const asked = { fences, expectedSeq: args.expectedSeq ?? null, incarnation: row.incarnation };
+  const keys = [asked, ...mailbox].flatMap((message) => fencesOf(message).map((fence) => fence.key));
+  // Lock order: a step that reads locks and then ends a task holds the task first.
+  if (keys.length > 0) await tx.holdTasksOf([instanceId]);
+  const lockRows = new Map((await tx.shareLocks([...new Set(keys)].sort())).map((lock) => [lock.key, lock]));
+  const admit = admissionBy(lockRows, now, rejected);
+  const refusal = admit({ ...asked, actor: actor.id, type: verb }, row);
+  if (refusal) throw refusal;
+
+  const writes = noWrites();
+  const machine = context.machines.get(row);
+  const more = mailbox.length === messagesPerTurnMax;
+  const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
+  const answerOf = await work({ tx, row, now, turn, machine, writes, admit, more });
+  const began = performance.now();
+  if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
+  turn.finish();
+  await postOutgoing(tx, [turn], writes);
+  settleAnswers([turn], [], mailbox, now, writes, new Map());
+  const answer = answerOf();
+  if (idempotencyKey !== undefined) {
+    writes.dedupe.push({
+      scope,
+      key: idempotencyKey,
+      digest,
+      messageId: null,
+      result: JSON.stringify(answer),
+      at: now,
+    });
+  }
+  await tx.writeSteps(writes);
+  const settled = new Map([...turn.verdicts].filter(([, { kind }]) => kind !== "queued"));
+  const leftWork = writes.enqueued.length > 0;
+  return { answer, after: { settled, served: [instanceId], leftWork, stepped: writes.log.length } };
+}

@@ -1,0 +1,15 @@
+/**
+ * An instance stopped where it is, to go on later: what is sent to it waits in its mailbox, its timers do not fire, tasks
+ * under way may answer into the mailbox.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { controlInstance, type ControlArgs, type ControlResult } from "./control-instance";
+import type { RuntimeContext } from "./runtime-context";
+
+export function suspendInstance(
+  context: RuntimeContext,
+  actor: Actor,
+  args: ControlArgs,
+): Promise<ControlResult> {
+  return controlInstance(context, actor, args, { verb: "suspend", from: ["running"], done: ["suspended"] });
+}
