@@ -112,7 +112,10 @@ function tryChart(chart: Chart, random: Random): void {
   if (machine !== null && random.chance(0.6)) trySession(machine, random);
   if (random.chance(0.05)) {
     canonicalChart(chart);
-    const { text } = exportChart(chart, random.pick(["lockstep", "scxml", "xstate"] as const));
+    const { text } = exportChart(
+      chart,
+      random.pick(["lockstep", "scxml", "xstate", "mermaid", "module"] as const),
+    );
     assert(typeof text === "string", "an export is a text");
   }
   if (random.chance(0.01)) tryDrawing(buildScene(chart), emptyLayout);
