@@ -51,12 +51,13 @@ import { marksAt } from "./marks-at";
 import { Scrubber } from "./scrubber";
 import { SendEventDialog } from "./send-event-dialog";
 import { StateTab } from "./state-tab";
+import { TasksTab } from "./tasks-tab";
 import { TimersTab } from "./timers-tab";
 import { useChartVersion } from "./use-chart-version";
 import { useEntryDetail, useFindEntry, usePrefetchSeq, useStateAt } from "./use-history";
 import { WhyTab } from "./why-tab";
 
-const tabNames = ["state", "context", "diff", "why", "timers", "locks"] as const;
+const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks"] as const;
 type TabName = (typeof tabNames)[number];
 /** Between two entries while playing. */
 const playMs = 700;
@@ -404,6 +405,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                 label: "Timers",
                 content: shown ? <TimersTab state={shown} live={live} /> : <SkeletonRows rows={4} />,
               },
+              { value: "tasks", label: "Tasks", content: <TasksTab instanceId={instance.id} /> },
               { value: "locks", label: "Locks", content: <LocksTab instanceId={instance.id} /> },
             ]}
           />
