@@ -130,7 +130,7 @@ module.exports = {
       from: {
         path: "^(app|components|lib)/",
         pathNot: [
-          "^lib/store/sql/(connection|sqlite-adapter)[^/]*$",
+          "^lib/store/sql/(connection|sqlite-adapter|postgres-pool|statement)[^/]*$",
           "^lib/store/generated/",
           "\\.test\\.ts$",
           "^lib/testing/",
