@@ -25,6 +25,7 @@ export type ErrorCode =
   | "idempotency-key-reuse"
   | "step-failed"
   | "instance-session"
+  | "instance-busy"
   | "lock-busy"
   | "lock-lost"
   | "lock-deadlock"

@@ -78,6 +78,7 @@ export const statusOf = {
   "idempotency-key-reuse": 409,
   "step-failed": 422,
   "instance-session": 423,
+  "instance-busy": 503,
   "lock-busy": 409,
   "lock-lost": 409,
   "lock-deadlock": 409,

@@ -179,6 +179,15 @@ export const endpoints = {
     idempotent: true,
     response: instances.sendResult,
   }),
+  sendEvents: define({
+    method: "POST",
+    path: "/instances/:instanceId/events/batch",
+    permission: "events:send",
+    params: instanceParams,
+    body: instances.sendEventsBody,
+    idempotent: true,
+    response: instances.sendEventsResult,
+  }),
   getMessage: define({
     method: "GET",
     path: "/instances/:instanceId/messages/:messageId",

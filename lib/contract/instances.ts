@@ -180,6 +180,37 @@ export const sendResult = z.object({
 });
 export type SendResult = z.infer<typeof sendResult>;
 
+/** Applied all together or not at all. */
+export const sendEventsBody = z.strictObject({
+  events: z
+    .array(z.strictObject({ type: eventType, data: json.optional() }))
+    .min(1)
+    .max(100),
+  expectedSeq: seq.optional(),
+  fences: z.array(fence).max(20).optional(),
+  /** How long to wait for what lies in the mailbox before them; default 5000. */
+  waitMs: z.int().min(0).max(30_000).optional(),
+});
+export const sendEventsResult = z.object({
+  instanceId: z.string(),
+  /** Of the last one. */
+  seq,
+  status: instanceStatus,
+  configuration: z.array(z.string()),
+  /** In the order of the events. */
+  results: z.array(
+    z.object({
+      messageId: z.string(),
+      seq,
+      outcome: z.enum(["moved", "handled", "ignored", "failed"]),
+      reason: z.string().nullable(),
+    }),
+  ),
+  pending: z.int(),
+  replayed: z.boolean(),
+});
+export type SendEventsResult = z.infer<typeof sendEventsResult>;
+
 export const instanceList = pageOf(instanceSummary);
 export const instanceQuery = z.strictObject({
   ...pageQuery,

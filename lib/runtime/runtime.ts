@@ -53,6 +53,7 @@ import { retryDeadLetter } from "./retry-dead-letter";
 import type { RuntimeContext } from "./runtime-context";
 import { saveDraft } from "./save-draft";
 import { sendEvent } from "./send-event";
+import { sendEvents } from "./send-events";
 import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
@@ -85,6 +86,7 @@ const verbs = {
   listDeadLetters,
   retryDeadLetter,
   sendEvent,
+  sendEvents,
   getMessage,
   getState,
   getLog,

@@ -50,7 +50,7 @@ export class SendQueue {
   }
 
   /** Steps what waits for that instance, with the next group. */
-  private nudge(instanceId: string): void {
+  nudge(instanceId: string): void {
     this.nudged.add(instanceId);
     this.pump();
   }

@@ -80,6 +80,11 @@ export class Turn {
     return this.waiting.length;
   }
 
+  /** As `pending`; never 0 when the mailbox holds more than was read. */
+  get behind(): number {
+    return this.waiting.length + (this.more ? 1 : 0);
+  }
+
   /** A message that joins the end of the mailbox in this transaction. */
   add(message: MessageRow): void {
     this.waiting.push({ message, place: null });
@@ -91,8 +96,8 @@ export class Turn {
   }
 
   /** Steps until nothing is left, the instance stops, or the turn's bounds are reached; one step at least. */
-  run(admit: Admission, isOver: () => boolean): void {
-    for (let steps = 0; steps < messagesPerTurnMax; steps += 1) {
+  run(admit: Admission, isOver: () => boolean, stepsMax = messagesPerTurnMax): void {
+    for (let steps = 0; steps < stepsMax; steps += 1) {
       if (!takesMessages(this.row.status) || (steps > 0 && isOver())) return;
       const next = this.waiting[0];
       const timer = this.dueTimer();
