@@ -15,8 +15,8 @@ import {
 } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { empty, join, sql, type Handle } from "./statement";
-import { concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } from "./tables";
+import { empty, join, sql, type Handle, type RowStatement } from "./statement";
+import { columnName, concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } from "./tables";
 
 const keyColumns = ["instanceId", "taskId"];
 const selectKey = tasks.pick(...keyColumns);
@@ -148,28 +148,23 @@ const changing = [
 const selectKeys = (dialect: Dialect, keys: readonly Pick<KeyRow, "scope" | "key">[]) =>
   sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE ("scope", "key") IN (SELECT r."scope", r."key" FROM ${dialect.records(keys, { scope: "text", key: "text" })})`;
 
-/** A step's part: tasks begin and are cancelled. An attempt under way keeps its claim, so that its worker can be told. */
+/**
+ * A step's part: tasks begin and are cancelled. An attempt under way keeps its claim, so that its worker can be told; a key
+ * is held for as long as one may be under way.
+ */
 export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: StepWrites): Promise<void> {
   const { tasksBegun, tasksCancelled, ended, emptied } = writes;
   if (tasksBegun.length > 0) {
     const rows = await withTurns(handle, dialect, tasksBegun);
     handle.postRows(insertInto(dialect, tasks), rows);
   }
-  const cancelled = sql`"status" = 'cancelled', "queue" = NULL, "due_at" = "lease_until", "updated_at" = r."at", "ended_at" = r."at"`;
-  // A key is held for as long as an attempt may be under way.
-  const freed = sql`UPDATE ${concurrencyKeys.name} SET "free" = 1`;
-  const isOver = sql`EXISTS (SELECT 1 FROM ${tasks.name} AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
   if (tasksCancelled.length > 0) {
-    const rows = dialect.records(tasksCancelled, { instanceId: "text", taskId: "text", at: "bigint" });
-    const theirs = sql`FROM ${rows} WHERE "instance_id" = r."instanceId" AND "task_id" = r."taskId"`;
-    await handle.execute(sql`UPDATE ${tasks.name} SET ${cancelled} ${theirs} AND ${isUnfinished}`);
-    await handle.execute(sql`${freed} ${theirs} AND ${isOver}`);
+    handle.postRows(cancelling(dialect, keyColumns), tasksCancelled);
+    handle.postRows(freeing(dialect, keyColumns), tasksCancelled);
   }
   if (ended.length > 0) {
-    const rows = dialect.records(ended, { instanceId: "text", at: "bigint" });
-    const theirs = sql`FROM ${rows} WHERE "instance_id" = r."instanceId"`;
-    await handle.execute(sql`UPDATE ${tasks.name} SET ${cancelled} ${theirs} AND ${isUnfinished}`);
-    await handle.execute(sql`${freed} ${theirs} AND ${isOver}`);
+    handle.postRows(cancelling(dialect, ["instanceId"]), ended);
+    handle.postRows(freeing(dialect, ["instanceId"]), ended);
   }
   if (emptied.length > 0) {
     const rows = emptied.map((instanceId) => ({ instanceId, free: 1 }));
@@ -177,6 +172,30 @@ export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: S
     handle.postRows(deleteFrom(dialect, tasks, ["instanceId"]), rows);
   }
 }
+
+/** Cancels the unfinished tasks of each row's key, at its time. */
+const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
+  const at = dialect.cell("at");
+  const set = `"status" = 'cancelled', "queue" = NULL, "due_at" = "lease_until", "updated_at" = ${at}, "ended_at" = ${at}`;
+  return {
+    text: `UPDATE "tasks" SET ${set} ${fromRows(dialect)} WHERE ${matching(dialect, "tasks", key)} AND ${isUnfinished.sql}`,
+  };
+};
+
+/** Frees the keys of each row's tasks that are over. */
+const freeing = (dialect: Dialect, key: readonly string[]): RowStatement => {
+  const isOver = `EXISTS (SELECT 1 FROM "tasks" AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
+  return {
+    text: `UPDATE "concurrency_keys" SET "free" = 1 ${fromRows(dialect)} WHERE ${matching(dialect, "concurrency_keys", key)} AND ${isOver}`,
+  };
+};
+
+const fromRows = (dialect: Dialect): string => {
+  const rows = dialect.rowsTable({ instanceId: "text", taskId: "text", at: "bigint" });
+  return rows === null ? "" : `FROM ${rows}`;
+};
+const matching = (dialect: Dialect, table: string, key: readonly string[]): string =>
+  key.map((name) => `"${table}".${columnName(name)} = ${dialect.cell(name)}`).join(" AND ");
 
 /**
  * The new tasks; one whose concurrency key another holds may not be claimed yet. Taking or touching a key's row holds it, so
