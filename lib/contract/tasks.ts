@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import { json, pageOf, pageQuery, timestamp } from "./common";
+import { fence } from "./instances";
 
 /** The src of an invocation. */
 const type = z.string().min(1).max(256);
@@ -57,7 +58,9 @@ export const heartbeatResult = z.object({
 /** Gives it back unfinished: another worker may have it at once. */
 export const releaseBody = z.strictObject({ token });
 export const releaseTaskResult = z.object({ status: z.enum(["pending", "cancelled"]) });
-export const completeBody = z.strictObject({ token, output: json.optional() });
+/** Proof of the locks that the work was done under. */
+const fences = z.array(fence).max(20).optional();
+export const completeBody = z.strictObject({ token, fences, output: json.optional() });
 export const completeResult = z.object({
   /** `cancelled`: the instance waits for it no more; the output is kept and moves nothing. */
   status: z.enum(["succeeded", "cancelled"]),
@@ -66,6 +69,7 @@ export const completeResult = z.object({
 });
 export const failBody = z.strictObject({
   token,
+  fences,
   error: z.strictObject({
     /** Not tried again when the invocation's `noRetry` names it. */
     code: z.string().min(1).max(128),

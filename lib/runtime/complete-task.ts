@@ -7,14 +7,14 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { Json } from "@/lib/base/json";
+import { answerUnderClaim, type AnswerArgs } from "./answer-under-claim";
 import { requirePayload } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { postAnswer } from "./task-answer";
-import { leaseLost, underClaim } from "./task-claim";
+import { leaseLost } from "./task-claim";
 import { answeredLate, succeeded } from "./task-rules";
 
-export interface CompleteTaskArgs {
-  token: string;
+export interface CompleteTaskArgs extends AnswerArgs {
   output?: Json | undefined;
 }
 export interface CompleteResult {
@@ -24,30 +24,35 @@ export interface CompleteResult {
   replayed: boolean;
 }
 
-/** Throws `lease-lost`, `payload-too-large`. */
+/** Throws `lease-lost`, `stale-fence`, `payload-too-large`. */
 export async function completeTask(
   context: RuntimeContext,
   actor: Actor,
-  { token, output = null }: CompleteTaskArgs,
+  { token, fences, output = null }: CompleteTaskArgs,
 ): Promise<CompleteResult> {
   requirePermission(actor, "tasks:work");
   requireOpen(context);
   requirePayload(output, "output");
-  const result = await underClaim(context.store, token, async (tx, claim): Promise<CompleteResult> => {
-    const { task, now } = claim;
-    switch (claim.standing) {
-      case "running":
-        await tx.writeTasks([succeeded(task, output, now)]);
-        await postAnswer(tx, task, { output }, actor.id, now);
-        return { status: "succeeded", replayed: false };
-      case "cancelled":
-        await tx.writeTasks([answeredLate(task, { output }, now)]);
-        return { status: "cancelled", replayed: false };
-      case "answered":
-        if (task.result === null) throw leaseLost(task);
-        return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
-    }
-  });
+  const result = await answerUnderClaim(
+    context,
+    actor,
+    { token, fences },
+    async (tx, claim): Promise<CompleteResult> => {
+      const { task, now } = claim;
+      switch (claim.standing) {
+        case "running":
+          await tx.writeTasks([succeeded(task, output, now)]);
+          await postAnswer(tx, task, { output }, actor.id, now);
+          return { status: "succeeded", replayed: false };
+        case "cancelled":
+          await tx.writeTasks([answeredLate(task, { output }, now)]);
+          return { status: "cancelled", replayed: false };
+        case "answered":
+          if (task.result === null) throw leaseLost(task);
+          return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
+      }
+    },
+  );
   if (result.replayed) return result;
   context.wake();
   context.settle();

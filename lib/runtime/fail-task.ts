@@ -6,14 +6,14 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { Json } from "@/lib/base/json";
+import { answerUnderClaim, type AnswerArgs } from "./answer-under-claim";
 import { requirePayload, requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { postAnswer } from "./task-answer";
-import { leaseLost, underClaim } from "./task-claim";
+import { leaseLost } from "./task-claim";
 import { answeredLate, failed, type TaskError } from "./task-rules";
 
-export interface FailTaskArgs {
-  token: string;
+export interface FailTaskArgs extends AnswerArgs {
   /** `retry: false`: another attempt is no use. */
   error: { code: string; message: string; data?: Json | undefined; retry?: boolean | undefined };
 }
@@ -24,11 +24,11 @@ export interface FailResult {
   replayed: boolean;
 }
 
-/** Throws `lease-lost`, `payload-too-large`. */
+/** Throws `lease-lost`, `stale-fence`, `payload-too-large`. */
 export async function failTask(
   context: RuntimeContext,
   actor: Actor,
-  { token, error: { retry, ...told } }: FailTaskArgs,
+  { token, fences, error: { retry, ...told } }: FailTaskArgs,
 ): Promise<FailResult> {
   requirePermission(actor, "tasks:work");
   requireOpen(context);
@@ -38,28 +38,34 @@ export async function failTask(
     ...(told.data === undefined ? {} : { data: told.data }),
   };
   requirePayload({ ...error }, "error");
-  const result = await underClaim(context.store, token, async (tx, claim): Promise<FailResult> => {
-    const { task, now } = claim;
-    switch (claim.standing) {
-      case "running": {
-        const after = failed(task, error, { now, chance: Math.random(), retry: retry ?? true });
-        await tx.writeTasks([after]);
-        if (after.status === "pending") return { status: "pending", readyAt: after.readyAt, replayed: false };
-        await postAnswer(tx, task, { error }, actor.id, now);
-        return { status: "failed", readyAt: null, replayed: false };
+  const result = await answerUnderClaim(
+    context,
+    actor,
+    { token, fences },
+    async (tx, claim): Promise<FailResult> => {
+      const { task, now } = claim;
+      switch (claim.standing) {
+        case "running": {
+          const after = failed(task, error, { now, chance: Math.random(), retry: retry ?? true });
+          await tx.writeTasks([after]);
+          if (after.status === "pending")
+            return { status: "pending", readyAt: after.readyAt, replayed: false };
+          await postAnswer(tx, task, { error }, actor.id, now);
+          return { status: "failed", readyAt: null, replayed: false };
+        }
+        case "cancelled":
+          await tx.writeTasks([answeredLate(task, { error }, now)]);
+          return { status: "cancelled", readyAt: null, replayed: false };
+        case "answered":
+          if (task.status === "succeeded" || task.error === null) throw leaseLost(task);
+          return {
+            status: task.status as FailResult["status"],
+            readyAt: task.status === "pending" ? task.readyAt : null,
+            replayed: true,
+          };
       }
-      case "cancelled":
-        await tx.writeTasks([answeredLate(task, { error }, now)]);
-        return { status: "cancelled", readyAt: null, replayed: false };
-      case "answered":
-        if (task.status === "succeeded" || task.error === null) throw leaseLost(task);
-        return {
-          status: task.status as FailResult["status"],
-          readyAt: task.status === "pending" ? task.readyAt : null,
-          replayed: true,
-        };
-    }
-  });
+    },
+  );
   if (result.status === "failed") context.wake();
   context.settle();
   return result;

@@ -137,6 +137,25 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(await task()).toMatchObject({ worker: "w2", attempt: 2, result: "second" });
   });
 
+  test("I3: an answer under a fence that is no longer good is refused, and the lock remembers it", async () => {
+    await begin();
+    const { token } = await claimOne();
+    const session = { key: "zone", session: "s1", holder: "w1" };
+    const granted = await at.runtime.acquireLock(local, session);
+    const fence = granted.result === "acquired" ? granted.fence : 0;
+    const { key } = session;
+    await at.runtime.forceReleaseLock(local, { key, expectedFence: fence, reason: "stuck" });
+    const fences = [{ key, session: "s1", fence }];
+    expect(await code(at.runtime.completeTask(local, { token, fences }))).toBe("stale-fence");
+    expect(await task()).toMatchObject({ status: "running" });
+    expect(await at.store.countMailbox("a")).toBe(0);
+    expect((await at.runtime.getLockLog(local, { key })).items[0]).toMatchObject({ type: "WRITE_REJECTED" });
+    const again = await at.runtime.acquireLock(local, session);
+    const good = again.result === "acquired" ? again.fence : 0;
+    const done = at.runtime.completeTask(local, { token, fences: [{ key, session: "s1", fence: good }] });
+    expect(await done).toMatchObject({ status: "succeeded" });
+  });
+
   test("a heartbeat keeps the task for as long as it beats", async () => {
     await begin();
     at.runtime.startWorkers();
