@@ -47,7 +47,7 @@ const statementsMax = 500;
  * Pages (4 KB) in the log before it is carried over into the database file. Busy pages are then carried over once for many
  * commits: at SQLite's 1,000 a batch of 64 steps spent most of its commit on it (10 ms; 2 to 3 ms so).
  */
-const checkpointPages = 10_000;
+const checkpointPages = 4000;
 
 export interface SqliteAdapter {
   /** For Prisma: reads, and what writes alone. */

@@ -85,6 +85,21 @@ export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => n
   };
 }
 
+/** What a step leaves as it was need not travel. */
+const steppedPart = (row: InstanceRow): Pick<InstanceRow, "id" | (typeof steppedColumns)[number]> => ({
+  id: row.id,
+  seq: row.seq,
+  at: row.at,
+  rank: row.rank,
+  configuration: row.configuration,
+  snapshot: row.snapshot,
+  stateHash: row.stateHash,
+  snapshotSeq: row.snapshotSeq,
+  logBytes: row.logBytes,
+  lastEvent: row.lastEvent,
+  updatedAt: row.updatedAt,
+});
+
 /** What may change of an existing instance. */
 export const changingColumns = Object.keys(instances.columns).filter(
   (name) => !["id", "partition"].includes(name),
@@ -123,7 +138,7 @@ async function writeSteps(
   const inserted = await insertRows(handle, dialect, instances, writes.created, overTombstone);
   const [first] = writes.created;
   if (first && inserted < writes.created.length) throw instanceExists(first.id);
-  update(instances, ["id"], steppedColumns, writes.stepped);
+  update(instances, ["id"], steppedColumns, writes.stepped.map(steppedPart));
   update(instances, ["id"], changingColumns, writes.changed);
   // A tombstone's labels stay until its id is used again.
   remove(
