@@ -53,6 +53,8 @@ export const instanceView = instanceSummary.extend({
   timers: z.array(timerView),
   /** Messages not yet applied. */
   pending: z.int(),
+  /** While it is open, only its holder's events are applied. It may have run out since: `until` is the database's time. */
+  session: z.object({ holder: z.string(), until: timestamp }).nullable(),
 });
 export type InstanceView = z.infer<typeof instanceView>;
 
@@ -101,6 +103,8 @@ export const logEntry = z.object({
   entered: z.array(z.string()),
   version: z.int(),
   dedupeKey: z.string().nullable(),
+  /** Holder of the instance session in which it was sent. */
+  session: z.string().nullable(),
 });
 export type LogEntry = z.infer<typeof logEntry>;
 
@@ -160,8 +164,13 @@ export const sendEventBody = z.strictObject({
   data: json.optional(),
   expectedSeq: seq.optional(),
   fences: z.array(fence).max(20).optional(),
-  /** How long to wait for the step before answering 202; default 5000. */
+  /**
+   * How long to wait for the step before answering 202; default 5000. Who gives it also waits for the end of another's
+   * session; without it the call is refused (423) while one is open.
+   */
   waitMs: z.int().min(0).max(30_000).optional(),
+  /** Of an instance session: the event goes ahead of what others sent. */
+  session: z.string().max(128).optional(),
 });
 export const sendResult = z.object({
   messageId: z.string(),
@@ -188,9 +197,40 @@ export const sendEventsBody = z.strictObject({
     .max(100),
   expectedSeq: seq.optional(),
   fences: z.array(fence).max(20).optional(),
-  /** How long to wait for what lies in the mailbox before them; default 5000. */
+  /** How long to wait for what lies in the mailbox before them, default 5000, and for the end of another's session. */
   waitMs: z.int().min(0).max(30_000).optional(),
+  session: z.string().max(128).optional(),
 });
+export const openSessionBody = z.strictObject({
+  ttlMs: z.int().min(1_000).max(60_000).optional(),
+  /** However often it is renewed. */
+  holdMaxMs: z.int().min(1_000).max(60_000).optional(),
+  /** Shown to those who wait; default: the caller. */
+  holder: z.string().min(1).max(128).optional(),
+  expectedSeq: seq.optional(),
+  fences: z.array(fence).max(20).optional(),
+});
+const sessionTimes = {
+  /** On the database's clock. */
+  until: timestamp,
+  holdUntil: timestamp,
+  /** From the answer's making to `until`. */
+  leftMs: z.int(),
+};
+export const openSessionResult = z.object({
+  instanceId: z.string(),
+  /** Goes with every event of the session; secret. */
+  session: z.string(),
+  /** Of the instance, when the session began. */
+  seq,
+  ...sessionTimes,
+  replayed: z.boolean(),
+});
+const session = z.string().min(1).max(128);
+export const renewSessionBody = z.strictObject({ session, ttlMs: openSessionBody.shape.ttlMs });
+export const renewSessionResult = z.object(sessionTimes);
+export const endSessionBody = z.strictObject({ session });
+export const endSessionResult = z.object({ result: z.enum(["ended", "already-over"]) });
 export const sendEventsResult = z.object({
   instanceId: z.string(),
   /** Of the last one. */

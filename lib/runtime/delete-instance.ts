@@ -70,6 +70,7 @@ export async function deleteInstance(
           updatedAt: at,
           endedAt: row.endedAt ?? at,
           deletedAt: at,
+          session: null,
         },
       ],
       configurations: [{ instanceId, states: [] }],

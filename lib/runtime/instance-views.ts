@@ -49,6 +49,8 @@ export interface InstanceView extends InstanceSummary {
   output: Json;
   timers: TimerView[];
   pending: number;
+  /** While it is open, only its holder's events are applied. It may have run out since: `until` is the database's time. */
+  session: { holder: string; until: number } | null;
 }
 export interface StateAt {
   instanceId: string;
@@ -92,6 +94,8 @@ export interface LogEntry {
   entered: string[];
   version: number;
   dedupeKey: string | null;
+  /** Holder of the instance session in which it was sent. */
+  session: string | null;
 }
 export interface MicrostepView {
   index: number;
@@ -170,8 +174,17 @@ export function viewInstance(row: InstanceRow, labels: readonly LabelRow[], pend
     output: snapshot.output ?? null,
     timers: viewTimers(snapshot),
     pending,
+    session: row.session === null ? null : viewSession(row.session),
   };
 }
+
+function viewSession(text: string): { holder: string; until: number } {
+  const { holder, until } = JSON.parse(text) as { holder: string; until: number };
+  return { holder, until };
+}
+
+/** What the log names as the cause of a session's event. */
+export const sessionCause = (holder: string): string => `session:${holder}`;
 
 /** Soonest first. */
 export const viewTimers = (snapshot: Snapshot): TimerView[] =>
@@ -200,6 +213,7 @@ export const viewLogEntry = (row: LogLine): LogEntry => ({
   entered: names(row.entered),
   version: row.version,
   dedupeKey: row.dedupeKey,
+  session: row.cause?.startsWith(sessionCause("")) ? row.cause.slice(sessionCause("").length) : null,
 });
 
 export const viewLogEntryDetail = (row: LogRow): LogEntryDetail => ({

@@ -43,6 +43,5 @@ export function internalMessage(
     dedupeKey: null,
     expectedSeq: null,
     fences: null,
-    session: null,
   };
 }

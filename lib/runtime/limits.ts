@@ -18,6 +18,9 @@ export const pollMs = 250;
 /** Instances stepped in one transaction. */
 export const batchMax = 64;
 export const lockTtlMs = 30_000;
+export const sessionTtlMs = 10_000;
+/** Everybody else waits meanwhile: longer work is a lock's. */
+export const sessionHoldMaxMs = 60_000;
 /** A waiting call that was silent for this long is passed over when the lock comes free. */
 export const waiterSilentMs = 10_000;
 export const waiterBeatMs = 2_000;

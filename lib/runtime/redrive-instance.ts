@@ -93,5 +93,4 @@ const repeated = (failed: LogRow) => ({
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
-  session: null,
 });

@@ -53,3 +53,11 @@ export const staleFence = (fence: Fence, lock: LockRow | undefined, wrong: strin
     `Nothing was written: fence ${fence.fence} of lock ${fence.key} is no longer good (${wrong}). Acquire the lock anew.`,
     { details: { key: fence.key, fence: fence.fence, current: lock?.fence ?? null, reason: wrong } },
   );
+
+/** Nothing was changed. */
+export const instanceBusy = (instanceId: string): LockstepError =>
+  new LockstepError(
+    "instance-busy",
+    `Nothing was applied: others hold instance ${instanceId} or wait there before you. Repeat the call.`,
+    { retry: "later", details: { instanceId } },
+  );

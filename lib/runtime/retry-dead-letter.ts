@@ -48,7 +48,6 @@ export async function retryDeadLetter(
         dedupeKey: null,
         expectedSeq: null,
         fences: null,
-        session: null,
       });
       await tx.writeAudit({
         id: newAuditId(),

@@ -18,6 +18,7 @@ import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
 import { deleteInstance } from "./delete-instance";
+import { endSession } from "./end-session";
 import { failTask } from "./fail-task";
 import { forceReleaseLock } from "./force-release-lock";
 import { getChart } from "./get-chart";
@@ -43,11 +44,13 @@ import { LockWaits } from "./lock-waits";
 import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
 import { newTaskToken, newWorkerId } from "./new-id";
+import { openSession } from "./open-session";
 import { publishVersion } from "./publish-version";
 import { redriveInstance } from "./redrive-instance";
 import { releaseLock } from "./release-lock";
 import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
+import { renewSession } from "./renew-session";
 import { resumeInstance } from "./resume-instance";
 import { retryDeadLetter } from "./retry-dead-letter";
 import type { RuntimeContext } from "./runtime-context";
@@ -87,6 +90,9 @@ const verbs = {
   retryDeadLetter,
   sendEvent,
   sendEvents,
+  openSession,
+  renewSession,
+  endSession,
   getMessage,
   getState,
   getLog,

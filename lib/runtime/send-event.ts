@@ -16,6 +16,7 @@ import { readSendResult } from "./get-message";
 import { takesMessages, type Fence, type SendResult } from "./instance-views";
 import { sendWaitMs } from "./limits";
 import { newMessageId } from "./new-id";
+import { instanceBusy } from "./refusals";
 import { requireOutsideType, requirePayload, requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { busyPause } from "./send-queue";
@@ -27,14 +28,21 @@ export interface SendEventArgs extends Idempotent {
   data?: Json | undefined;
   expectedSeq?: number | undefined;
   fences?: Fence[] | undefined;
+  /**
+   * How long to wait for the step. Whoever gives it also waits, in the mailbox, for the end of another's session; others
+   * are refused while one is open.
+   */
   waitMs?: number | undefined;
+  /** Token of an instance session: the event goes ahead of what others sent. */
+  session?: string | undefined;
 }
 
 /**
  * `applied` with the step's outcome, or `queued` when the step was not reached within `waitMs`.
  *
  * Throws `not-found`, `instance-ended`, `sequence-conflict` {expected, actual}, `stale-fence`, `idempotency-key-reuse`,
- * `payload-too-large`, `step-failed` (the event took a seq and changed nothing).
+ * `payload-too-large`, `instance-session` {holder, expiresAt}, `lease-lost` (its own session is over), `step-failed` (the
+ * event took a seq and changed nothing).
  */
 export async function sendEvent(
   context: RuntimeContext,
@@ -69,7 +77,7 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
   const data = args.data;
   if (data !== undefined) requirePayload(data, "data");
   const input: StepInput = { kind: "event", type: args.type, ...(data === undefined ? {} : { data }) };
-  const { type, expectedSeq, fences } = args;
+  const { type, expectedSeq, fences, session, waitMs } = args;
   const digested = { type, ...(data === undefined ? {} : { data }), expectedSeq, fences };
   return {
     message: {
@@ -83,8 +91,9 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
         args.idempotencyKey === undefined ? null : requireText(args.idempotencyKey, "Idempotency-Key"),
       expectedSeq: expectedSeq ?? null,
       fences: fences && fences.length > 0 ? JSON.stringify(fences) : null,
-      session: null,
     },
+    session,
+    waits: waitMs !== undefined,
     digest: args.idempotencyKey === undefined ? null : hashJson(JSON.parse(JSON.stringify(digested)) as Json),
   };
 }
@@ -94,7 +103,11 @@ async function submit(context: RuntimeContext, send: Send, giveUpAt: number): Pr
     try {
       const outcome = await context.sends.submit(send);
       if (outcome.kind !== "busy") return outcome;
-      if (performance.now() > giveUpAt) return await enqueueEvent(context, send);
+      if (performance.now() > giveUpAt) {
+        // In the mailbox it would outlive its session.
+        if (send.session !== undefined) throw instanceBusy(send.message.instanceId);
+        return await enqueueEvent(context, send);
+      }
     } catch (error) {
       if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
       const found = await lookUp(context, send).catch(() => null);

@@ -10,11 +10,12 @@ import { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
 import type { StepInput } from "@/lib/statechart/step";
 import type { MessageRow } from "@/lib/store/instances";
+import { sessionRefusal } from "./instance-session";
 import { inTurn, type Guarded, type HeldTurn } from "./in-turn";
 import { isEnded, takesMessages, type InstanceStatus, type Outcome } from "./instance-views";
 import { messagesPerTurnMax, sendWaitMs, turnBudgetMs } from "./limits";
 import { newMessageId } from "./new-id";
-import { instanceEnded, wrongStatus } from "./refusals";
+import { instanceBusy, instanceEnded, wrongStatus } from "./refusals";
 import { requireOutsideType, requirePayload, requireText } from "./require-payload";
 import type { RuntimeContext } from "./runtime-context";
 import { busyPause } from "./send-queue";
@@ -24,8 +25,10 @@ export const eventsMax = 100;
 
 export interface SendEventsArgs extends Guarded {
   events: readonly { type: string; data?: Json | undefined }[];
-  /** How long to wait for what lies in the mailbox before them. */
+  /** How long to wait for what lies in the mailbox before them, and for the end of another's session. */
   waitMs?: number | undefined;
+  /** Token of an instance session: they go ahead of what others sent. */
+  session?: string | undefined;
 }
 export interface SendEventsResult {
   instanceId: string;
@@ -39,14 +42,17 @@ export interface SendEventsResult {
   replayed: boolean;
 }
 
-/** What others sent before comes first, and there is too much of it for this transaction. */
-class MailboxAhead extends Error {
-  override name = "MailboxAhead";
+/** Something else comes first: what others sent before, too much of it for this transaction, or another's session. */
+class NotYet extends Error {
+  override name = "NotYet";
+  constructor(readonly refusal: LockstepError) {
+    super(refusal.message);
+  }
 }
 
 /**
  * Throws what `sendEvent` throws, with `index` in the details; `wrong-status` for one that takes nothing now, because these
- * can't wait in the mailbox as one; `instance-busy` when the mailbox was not through within `waitMs`.
+ * can't wait in the mailbox as one; `instance-session`, `lease-lost`; `instance-busy` when the mailbox was not through within `waitMs`.
  */
 export async function sendEvents(
   context: RuntimeContext,
@@ -77,8 +83,8 @@ export async function sendEvents(
     try {
       return await inTurn(context, call);
     } catch (error) {
-      if (!(error instanceof MailboxAhead)) throw error;
-      if (performance.now() > giveUpAt || context.closing.aborted) throw instanceBusy(args.instanceId);
+      if (!(error instanceof NotYet)) throw error;
+      if (performance.now() > giveUpAt || context.closing.aborted) throw error.refusal;
       context.sends.nudge(args.instanceId);
       await busyPause();
     }
@@ -93,9 +99,13 @@ function applyAll(
 ): () => SendEventsResult {
   if (isEnded(row.status)) throw instanceEnded(row);
   if (!takesMessages(row.status)) throw wrongStatus(row, "several events at once", ["running"]);
+  const { session, waitMs } = args;
+  const refusal = sessionRefusal(row, now, { token: session, waits: false });
+  if (refusal)
+    throw refusal.code === "instance-session" && waitMs !== undefined ? new NotYet(refusal) : refusal;
   const began = performance.now();
   turn.run(admit, () => performance.now() - began > turnBudgetMs);
-  if (turn.behind > 0) throw new MailboxAhead();
+  if (session === undefined && turn.behind > 0) throw new NotYet(instanceBusy(row.id));
 
   const messages = inputs.map((input, index): MessageRow => ({
     instanceId: row.id,
@@ -110,9 +120,8 @@ function applyAll(
     dedupeKey: args.idempotencyKey ?? null,
     expectedSeq: index === 0 ? (args.expectedSeq ?? null) : null,
     fences: null,
-    session: null,
   }));
-  for (const message of messages) turn.add(message);
+  for (const message of messages) turn.add(message, session !== undefined);
   const settled = (): boolean => messages.every(({ messageId }) => turn.verdicts.has(messageId));
   turn.run(admit, settled, messages.length + messagesPerTurnMax);
 
@@ -160,10 +169,3 @@ const atIndex = (
   new LockstepError(code, `None of the events was applied, because of event ${index}: ${why}`, {
     details: { ...details, index },
   });
-
-const instanceBusy = (instanceId: string): LockstepError =>
-  new LockstepError(
-    "instance-busy",
-    `None of the events was applied: others wait before them at instance ${instanceId}. Repeat the call.`,
-    { retry: "later", details: { instanceId } },
-  );

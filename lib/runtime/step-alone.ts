@@ -15,12 +15,12 @@ import { Turn, type Verdict } from "./turn";
 
 export async function stepAlone(machines: Machines, alone: AloneSteps, send: Send): Promise<Verdict | null> {
   const { message } = send;
-  if (message.dedupeKey !== null || message.fences !== null) return null;
+  if (message.dedupeKey !== null || message.fences !== null || send.session !== undefined) return null;
   const found = await alone.find(message.instanceId);
   if (!found || found.waiting) return null;
   const { row: before, now } = found;
-  if (before.status !== "running" || before.deletedAt !== null || before.semantics !== engineSemantics)
-    return null;
+  if (before.status !== "running" || before.deletedAt !== null || before.session !== null) return null;
+  if (before.semantics !== engineSemantics) return null;
 
   const writes = noWrites();
   const snapshot = parseSnapshot(before.snapshot);

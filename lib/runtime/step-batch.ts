@@ -17,6 +17,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { isEnded, parseSnapshot, type Fence, type SendResult } from "./instance-views";
 import { batchBudgetMs, engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
 import type { Machines } from "./machines";
+import { sessionRefusal } from "./instance-session";
 import { internalMessage } from "./internal-message";
 import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
 import { Turn, type Admission, type Verdict } from "./turn";
@@ -26,6 +27,10 @@ export interface Send {
   message: Omit<MessageRow, "incarnation" | "enqueuedAt" | "dedupeScope">;
   /** Of the arguments; with an idempotency key only. */
   digest: string | null;
+  /** Token of the instance session it belongs to. */
+  session?: string | undefined;
+  /** Its caller waits in the mailbox while the instance is in another's session. */
+  waits: boolean;
 }
 export type SendOutcome =
   | Verdict
@@ -75,7 +80,8 @@ export async function stepBatch(
   const byId = new Map(rows.map((row) => [row.id, row]));
   await sortOutAbsent(tx, sends, byId, outcomes);
   const mailboxes = groupByInstance(queued.filter((message) => byId.has(message.instanceId)));
-  const incoming = await admitSends(tx, sends, byId, now, outcomes);
+  const fresh = await admitSends(tx, sends, byId, now, outcomes);
+  const incoming = fresh.filter(refuseOutsiders(sends, byId, now, outcomes));
   const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
   const fenceKeys = [
     ...new Set(waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key))),
@@ -99,7 +105,7 @@ export async function stepBatch(
     const more = mailbox.length === messagesPerTurnMax;
     const machine = machines.get(row);
     const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
-    for (const { message } of mine) turn.add(message);
+    for (const { message, own } of mine) turn.add(message, own);
     const began = performance.now();
     if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
     turn.finish();
@@ -143,6 +149,8 @@ async function sortOutAbsent(
 interface Incoming {
   message: MessageRow;
   digest: string | null;
+  /** Of the session that is open. */
+  own: boolean;
 }
 
 /** The sends that are new: repeats get their answer. */
@@ -155,10 +163,11 @@ async function admitSends(
 ): Promise<Incoming[]> {
   const candidates = sends
     .filter((send) => !outcomes.has(send.message.messageId))
-    .map(({ message, digest }): Incoming => {
+    .map(({ message, digest, session }): Incoming => {
       const row = must(byId.get(message.instanceId), "a send's instance is locked or sorted out");
       return {
         digest,
+        own: session !== undefined,
         message: {
           ...message,
           incarnation: row.incarnation,
@@ -187,6 +196,23 @@ async function admitSends(
     }
     return false;
   });
+}
+
+/** Whom an instance session keeps out. */
+function refuseOutsiders(
+  sends: readonly Send[],
+  byId: ReadonlyMap<string, InstanceRow>,
+  now: number,
+  outcomes: Map<string, SendOutcome>,
+): (incoming: Incoming) => boolean {
+  const bySend = new Map(sends.map((send) => [send.message.messageId, send]));
+  return ({ message }) => {
+    const row = must(byId.get(message.instanceId), "a send's instance is locked or sorted out");
+    const send = must(bySend.get(message.messageId), "what comes in was sent");
+    const error = sessionRefusal(row, now, { token: send.session, waits: send.waits });
+    if (error) outcomes.set(message.messageId, { kind: "refused", error });
+    return error === null;
+  };
 }
 
 /** What an idempotency key of a send is unique in. */

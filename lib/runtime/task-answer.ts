@@ -40,6 +40,5 @@ export function answerMessage(task: TaskRow, answer: TaskAnswer, actor: string, 
     dedupeKey: null,
     expectedSeq: null,
     fences: null,
-    session: null,
   };
 }

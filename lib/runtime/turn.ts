@@ -5,6 +5,7 @@
  * Holds: I1 messages are applied in mailbox order, each becomes exactly one log entry with the next seq.
  *        I6 a timer is taken from the snapshot, so one of an earlier entry generation is never there to fire.
  *        Timers due before a message was sent fire before it. `at` never goes back.
+ *        While a session is open nothing but its own messages is applied.
  * Does not: choose instances, lock or write (step-batch.ts), or know what an event means (the engine).
  */
 import { assert, must } from "@/lib/base/assert";
@@ -16,7 +17,15 @@ import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
-import { isEnded, takesMessages, timerLabel, type InstanceStatus, type SendResult } from "./instance-views";
+import {
+  isEnded,
+  sessionCause,
+  takesMessages,
+  timerLabel,
+  type InstanceStatus,
+  type SendResult,
+} from "./instance-views";
+import { noSessionTimer, sessionOf, sessionTimer, type Session } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
 import { newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
@@ -40,6 +49,8 @@ interface Waiting {
   place: QueuedMessage | null;
   /** Goes before what lies in the mailbox. */
   first?: true;
+  /** Of the session that is open. */
+  own?: boolean;
 }
 
 export class Turn {
@@ -53,6 +64,9 @@ export class Turn {
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
   private stepped = 0;
+  private readonly sessionBefore: string | null;
+  /** The one that is open. */
+  private session: Session | null;
 
   /**
    * `before`: the instance's state when the batch began; null for one that this transaction starts.
@@ -71,6 +85,9 @@ export class Turn {
     this.snapshotBefore = snapshot;
     this.configurationBefore = snapshot ? row.configuration : null;
     this.statusBefore = row.status;
+    this.sessionBefore = row.session;
+    this.session = sessionOf(row, now);
+    if (row.session !== null && !this.session) this.row = { ...row, session: null };
     this.snapshot = snapshot ?? unstarted;
     for (const place of mailbox) this.waiting.push({ message: place, place });
   }
@@ -85,9 +102,18 @@ export class Turn {
     return this.waiting.length + (this.more ? 1 : 0);
   }
 
-  /** A message that joins the end of the mailbox in this transaction. */
-  add(message: MessageRow): void {
-    this.waiting.push({ message, place: null });
+  /**
+   * A message that joins the end of the mailbox in this transaction. One of the open session's `own` goes ahead, and is
+   * never left in the mailbox.
+   */
+  add(message: MessageRow, own = false): void {
+    this.waiting.push({ message, place: null, own });
+  }
+
+  /** Opens or renews a session; null ends it. */
+  setSession(session: Session | null): void {
+    this.session = session;
+    this.row = { ...this.row, session: session && JSON.stringify(session) };
   }
 
   /** A message that goes before all others: one that is done again. */
@@ -99,13 +125,15 @@ export class Turn {
   run(admit: Admission, isOver: () => boolean, stepsMax = messagesPerTurnMax): void {
     for (let steps = 0; steps < stepsMax; steps += 1) {
       if (!takesMessages(this.row.status) || (steps > 0 && isOver())) return;
-      const next = this.waiting[0];
-      const timer = this.dueTimer();
+      const index = this.session ? this.waiting.findIndex(({ first, own }) => first || own) : 0;
+      const next = this.waiting[index];
+      const timer = this.session ? null : this.dueTimer();
       if (timer && (!next || timer.timer.dueAt <= next.message.enqueuedAt)) this.fire(timer);
       // Behind messages that were not read: those come first.
-      else if (next && !(next.place === null && this.more && !next.first))
-        this.take(must(this.waiting.shift(), "a next one"), admit);
-      else return;
+      else if (next && !(next.place === null && this.more && !next.first && !next.own)) {
+        this.waiting.splice(index, 1);
+        this.take(next, admit);
+      } else return;
     }
   }
 
@@ -114,7 +142,9 @@ export class Turn {
     if (isEnded(this.row.status)) this.refuseRest();
     this.refuseOvertaken();
     const left = this.waiting.length;
-    for (const { message, place } of this.waiting) {
+    for (const { message, place, own } of this.waiting) {
+      // Its caller tries again: in the mailbox it would outlive its session.
+      if (own) continue;
       if (place === null) this.writes.enqueued.push(message);
       this.verdicts.set(message.messageId, {
         kind: "queued",
@@ -125,10 +155,16 @@ export class Turn {
       const verdict = this.verdicts.get(id);
       if (verdict?.kind === "applied") verdict.result.pending = left;
     }
-    if (this.stepped > 0) this.writeRow();
+    if (this.session && !takesMessages(this.row.status)) this.setSession(null);
+    if (this.stepped > 0 || this.row.session !== this.sessionBefore) this.writeRow();
     // What waits here is work again when someone mends the instance.
+    const wasOpen = this.sessionBefore !== null;
+    if (wasOpen && !this.session) this.writes.cancelled.push(noSessionTimer(this.row));
     if (takesMessages(this.row.status)) {
-      if (!takesMessages(this.statusBefore)) this.writes.unparked.push(this.row.id);
+      if (this.session) {
+        this.writes.parked.push(this.row.id);
+        this.writes.armed.push(sessionTimer(this.row, this.session));
+      } else if (wasOpen || !takesMessages(this.statusBefore)) this.writes.unparked.push(this.row.id);
     } else if (!isEnded(this.row.status)) this.writes.parked.push(this.row.id);
   }
 
@@ -192,7 +228,7 @@ export class Turn {
     for (const effect of result.effects) this.carryOut(effect, at);
   }
 
-  private take({ message, place }: Waiting, admit: Admission): void {
+  private take({ message, place, own }: Waiting, admit: Admission): void {
     const refusal = admit(message, this.row);
     if (refusal) {
       this.verdicts.set(message.messageId, { kind: "refused", error: refusal });
@@ -208,7 +244,7 @@ export class Turn {
         type: message.type,
         input: message.input,
         actor: message.actor,
-        cause: message.cause,
+        cause: own && this.session ? sessionCause(this.session.holder) : message.cause,
         messageId: message.messageId,
         dedupeKey: message.dedupeKey,
       },
@@ -300,7 +336,8 @@ export class Turn {
 
   private writeRow(): void {
     if (!this.snapshotBefore) this.writes.created.push(this.row);
-    else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
+    else if (this.row.status === this.statusBefore && this.row.session === this.sessionBefore)
+      this.writes.stepped.push(this.row);
     else this.writes.changed.push(this.row);
     if (this.row.configuration !== this.configurationBefore) {
       this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });

@@ -118,8 +118,6 @@ export interface MessageRow {
   expectedSeq: number | null;
   /** JSON: [{key, session, fence}]. */
   fences: string | null;
-  /** Token of the instance session it belongs to. */
-  session: string | null;
 }
 /** A message in the mailbox, with its place. */
 export interface QueuedMessage extends MessageRow {

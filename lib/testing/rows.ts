@@ -90,7 +90,6 @@ export const messageRow = (over: Partial<MessageRow> = {}): MessageRow => ({
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
-  session: null,
   ...over,
 });
 

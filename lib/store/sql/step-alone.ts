@@ -19,7 +19,7 @@ export function aloneSteps(
   committed: () => void,
 ): AloneSteps {
   const read = `SELECT ${instances.all.sql}, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT "offset_ms" FROM "clock") AS "now", EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = "instances"."id") AS "waiting" FROM "instances" WHERE "id" = $1`;
-  const mine = `WITH mine AS (SELECT "id" FROM "instances" WHERE "id" = $1 AND "seq" = $2 AND "incarnation" = $3 AND "status" = 'running' AND NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = $1) FOR NO KEY UPDATE SKIP LOCKED)`;
+  const mine = `WITH mine AS (SELECT "id" FROM "instances" WHERE "id" = $1 AND "seq" = $2 AND "incarnation" = $3 AND "status" = 'running' AND "session" IS NULL AND NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = $1) FOR NO KEY UPDATE SKIP LOCKED)`;
   const part = (statement: RowStatement, parameter: number) =>
     statement.text.replace("$1::json", `$${parameter}::json`);
   const ifMine = "EXISTS (SELECT 1 FROM mine)";

@@ -114,6 +114,7 @@ const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
   "kind",
   "state",
   "label",
+  "parked",
 ]
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
   .join(", ")}`;
@@ -165,11 +166,6 @@ async function writeSteps(
   remove(mailbox, ["instanceId"], emptied);
   remove(timers, ["instanceId"], emptied);
   remove(timers, ["instanceId", "timerId"], writes.cancelled);
-  insert(
-    timers,
-    writes.armed.map((row) => ({ ...row, parked: 0 })),
-    rearm,
-  );
   for (const table of [mailbox, timers]) {
     update(
       table,
@@ -184,6 +180,12 @@ async function writeSteps(
       writes.unparked.map((instanceId) => ({ instanceId, parked: 0 })),
     );
   }
+  // After parking: what is armed now is looked at when it is due, whatever else waits.
+  insert(
+    timers,
+    writes.armed.map((row) => ({ ...row, parked: 0 })),
+    rearm,
+  );
   await writeStepTasks(handle, dialect, writes);
   insert(
     mailbox,

@@ -135,7 +135,6 @@ export const mailbox = table("mailbox", {
   fences: "text",
   rank: "rank",
   parked: "int",
-  session: "text",
 });
 export const deadLetters = table("dead_letters", {
   instanceId: "text",
