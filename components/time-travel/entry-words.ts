@@ -9,6 +9,7 @@ import {
   Play,
   Timer,
   Trash,
+  TriangleAlert,
   User,
   Zap,
   type LucideIcon,
@@ -42,6 +43,20 @@ export const entryTitle = (entry: Pick<LogEntry, "kind" | "type">): string =>
 
 /** The row's second line. With the chart's tree it names every leaf entered, without it the innermost state. */
 export function entryLine(entry: LogEntry, tree: ChartTree | null): string {
+  const line = outcomeLine(entry, tree);
+  return hasProblem(entry) ? `${line} · ${problems[entry.error?.code ?? ""] ?? "something failed"}` : line;
+}
+
+/** Something in it failed, though the step did not. */
+const hasProblem = (entry: Pick<LogEntry, "outcome" | "error">): boolean =>
+  entry.error !== null && entry.outcome !== "failed";
+
+const problems: Record<string, string> = {
+  "error.execution": "an action or guard failed",
+  "error.communication": "a send reached nobody",
+};
+
+function outcomeLine(entry: LogEntry, tree: ChartTree | null): string {
   if (entry.outcome === "ignored") return reasonWords(entry.reason);
   if (entry.outcome === "failed") return entry.reason ?? "step failed, state unchanged";
   if (entry.outcome === "handled") return entry.kind === "control" ? `by ${entry.actor}` : "actions only";
@@ -64,8 +79,12 @@ function innermost(names: readonly string[], end: "first" | "last"): string | un
 
 export type EntryTone = "active" | "exited" | "failed" | "taken" | "quiet";
 
-export function entryLook(entry: Pick<LogEntry, "kind" | "outcome">): { icon: LucideIcon; tone: EntryTone } {
+export function entryLook(entry: Pick<LogEntry, "kind" | "outcome" | "error">): {
+  icon: LucideIcon;
+  tone: EntryTone;
+} {
   if (entry.outcome === "failed") return { icon: CircleX, tone: "failed" };
+  if (hasProblem(entry)) return { icon: TriangleAlert, tone: "failed" };
   switch (entry.kind) {
     case "control":
     case "migration":

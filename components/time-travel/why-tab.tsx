@@ -39,8 +39,14 @@ export function WhyTab({ entry, tree }: { entry: LogEntryDetail; tree: ChartTree
           </p>
         ) : null}
         {entry.error ? (
-          <ErrorPanel className="mt-2" title={`The step failed: ${entry.error.code}`}>
-            {entry.error.message} State and context are as they were before #{formatCount(entry.seq)}.
+          <ErrorPanel
+            className="mt-2"
+            title={entry.outcome === "failed" ? `The step failed: ${entry.error.code}` : entry.error.code}
+          >
+            {entry.error.message}{" "}
+            {entry.outcome === "failed"
+              ? `State and context are as they were before #${formatCount(entry.seq)}.`
+              : "The step went on; what failed is marked below."}
           </ErrorPanel>
         ) : null}
       </div>

@@ -105,6 +105,8 @@ export const logEntry = z.object({
   dedupeKey: z.string().nullable(),
   /** Holder of the instance session in which it was sent. */
   session: z.string().nullable(),
+  /** Why the step failed; or, with another outcome, the first thing in it that did (an action, a guard, a send). */
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 export type LogEntry = z.infer<typeof logEntry>;
 
@@ -144,7 +146,6 @@ export const logEntryDetail = logEntry.extend({
   stateHash: z.string(),
   microsteps: z.array(microstep),
   logs: z.array(z.object({ label: z.string().optional(), value: json })),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 export type LogEntryDetail = z.infer<typeof logEntryDetail>;
 

@@ -96,6 +96,8 @@ export interface LogEntry {
   dedupeKey: string | null;
   /** Holder of the instance session in which it was sent. */
   session: string | null;
+  /** Why the step failed; or, with another outcome, the first thing in it that did (an action, a guard, a send). */
+  error: Failure | null;
 }
 export interface MicrostepView {
   index: number;
@@ -114,7 +116,6 @@ export interface LogEntryDetail extends LogEntry {
   stateHash: string;
   microsteps: MicrostepView[];
   logs: { label?: string; value: Json }[];
-  error: Failure | null;
 }
 /** Proof of holding a lock, checked inside the writing transaction. */
 export interface Fence {
@@ -214,6 +215,7 @@ export const viewLogEntry = (row: LogLine): LogEntry => ({
   version: row.version,
   dedupeKey: row.dedupeKey,
   session: row.cause?.startsWith(sessionCause("")) ? row.cause.slice(sessionCause("").length) : null,
+  error: failureOf(row),
 });
 
 export const viewLogEntryDetail = (row: LogRow): LogEntryDetail => ({
@@ -224,7 +226,6 @@ export const viewLogEntryDetail = (row: LogRow): LogEntryDetail => ({
   stateHash: row.stateHash,
   microsteps: JSON.parse(row.trace) as MicrostepView[],
   logs: JSON.parse(row.logs) as { label?: string; value: Json }[],
-  error: failureOf(row),
 });
 
 export const parseSnapshot = (text: string): Snapshot => JSON.parse(text) as Snapshot;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { anonymousActor } from "@/lib/access/actor";
-import type { Json } from "@/lib/base/json";
+import type { Json, JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
@@ -96,6 +96,26 @@ describe.each(providers)("sending on %s", (provider) => {
     expect(items).toMatchObject([{ seq: 3, outcome: "ignored", reason: "guards-false", actor: "local" }]);
     const entry = await at.runtime.getLogEntry(local, { instanceId: "c", seq: 3 });
     expect(entry.data).toEqual({ deep: [1, { two: null }] });
+  });
+
+  test("a step in which an action failed says so in the log, also when it moved", async () => {
+    const chart: JsonObject = {
+      lockstep: 1,
+      context: { count: 0 },
+      initial: "a",
+      states: {
+        a: { on: { go: { target: "b", actions: { assign: { count: "context.nowhere + 1" } } } } },
+        b: {},
+      },
+    };
+    await publish(at.runtime, "stumbling", chart);
+    await at.runtime.startInstance(local, { chartId: "stumbling", id: "s" });
+    const sent = await at.runtime.sendEvent(local, { instanceId: "s", type: "go" });
+    expect(sent).toMatchObject({ outcome: "moved", configuration: ["b"] });
+    const { items } = await at.runtime.getLog(local, { instanceId: "s", limit: 1 });
+    expect(items).toMatchObject([{ outcome: "moved", error: { code: "error.execution" } }]);
+    expect(items[0]?.error?.message).toContain("nowhere");
+    expect((await at.runtime.getLog(local, { instanceId: "c" })).items[0]?.error).toBeNull();
   });
 
   test("bad calls are refused before anything is stored", async () => {

@@ -183,6 +183,7 @@ export class Turn {
     const hash = unchanged ? this.row.stateHash : snapshotHash(result.snapshot);
     const failure = result.snapshot.error ?? result.error ?? null;
     const seq = this.row.seq + 1;
+    const problem = result.outcome.outcome === "failed" ? (failure ?? unknownFailure) : problemOf(result);
     const log: LogRow = {
       ...entry,
       kind: result.outcome.outcome === "failed" && !begun.has(entry.kind) ? "step-failed" : entry.kind,
@@ -202,8 +203,8 @@ export class Turn {
       stateHash: hash,
       trace: JSON.stringify(result.microsteps),
       logs: JSON.stringify(result.effects.flatMap(logOf)),
-      errorCode: result.outcome.outcome === "failed" ? (failure?.code ?? "internal") : null,
-      errorMessage: result.outcome.outcome === "failed" ? (failure?.message ?? "") : null,
+      errorCode: problem?.code ?? null,
+      errorMessage: problem?.message ?? null,
     };
     this.writes.log.push(log);
     this.snapshot = result.snapshot;
@@ -465,6 +466,16 @@ const logOf = (effect: Effect): Json[] =>
   effect.type === "log"
     ? [effect.label === undefined ? { value: effect.value } : { label: effect.label, value: effect.value }]
     : [];
+
+const unknownFailure = { code: "internal", message: "" };
+
+/** What went wrong in a step that did not fail: the first guard, action or send, and how many more. */
+function problemOf({ failures = [] }: StepResult): { code: string; message: string } | null {
+  const [first, ...more] = failures;
+  if (!first) return null;
+  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+  return { code: first.event, message: `${first.message}${others}` };
+}
 
 const sizeOf = (log: LogRow): number =>
   log.input.length + log.trace.length + log.patch.length + log.logs.length;
