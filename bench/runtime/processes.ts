@@ -92,7 +92,6 @@ const messageOf = (instanceId: string, type: string, now: number): MessageRow =>
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
-  session: null,
 });
 
 /** Events per second over the server's own HTTP API, `clients` keep-alive connections. */
