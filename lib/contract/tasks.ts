@@ -173,6 +173,5 @@ export const workerView = z.object({
   startedAt: timestamp,
   seenAt: timestamp,
 });
-export type WorkerView = z.infer<typeof workerView>;
 /** `now`: the database's clock when this was read. */
 export const workerList = z.object({ items: z.array(workerView), now: timestamp });
