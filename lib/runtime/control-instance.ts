@@ -10,7 +10,7 @@ import { applyControl, type ControlInput } from "./apply-control";
 import { isEnded, type InstanceStatus } from "./instance-views";
 import { inTurn, type Guarded, type HeldTurn } from "./in-turn";
 import { newAuditId } from "./new-id";
-import { instanceEnded, wrongStatus } from "./refusals";
+import { instanceEnded, sequenceConflict, wrongStatus } from "./refusals";
 import { requirePayload, requireText } from "./require-payload";
 import type { RuntimeContext } from "./runtime-context";
 
@@ -37,6 +37,8 @@ export interface ControlVerb {
   from: readonly InstanceStatus[];
   /** Statuses in which there is nothing to do. */
   done: readonly InstanceStatus[];
+  /** The seq at which the caller's wish was looked into: refused when the instance has moved on since. */
+  lookedAt?: number;
   /** Completes the entry's input. */
   inputOf?: (input: ControlInput) => ControlInput;
   /** After the entry is recorded. */
@@ -48,7 +50,7 @@ export async function controlInstance(
   context: RuntimeContext,
   actor: Actor,
   args: ControlArgs,
-  { verb, from, done, inputOf, afterEntry }: ControlVerb,
+  { verb, from, done, lookedAt, inputOf, afterEntry }: ControlVerb,
 ): Promise<ControlResult> {
   requirePermission(actor, "instances:control");
   requireText(args.reason, "reason");
@@ -72,6 +74,8 @@ export async function controlInstance(
       if (done.includes(status)) return answer(row.seq, false);
       if (isEnded(status)) throw instanceEnded(row);
       if (!from.includes(status)) throw wrongStatus(row, verb, from);
+      if (lookedAt !== undefined && lookedAt !== row.seq)
+        throw sequenceConflict({ expectedSeq: lookedAt }, row);
 
       const plain = { kind: "control", verb, data: { reason: args.reason } } as ControlInput;
       const input = inputOf ? inputOf(plain) : plain;

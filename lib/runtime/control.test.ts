@@ -74,12 +74,11 @@ describe.each(providers)("control on %s", (provider) => {
       seq: 3,
       status: "running",
     });
-    expect(await view()).toMatchObject({
-      seq: 5,
-      context: { count: 1 },
-      configuration: ["aside"],
-      pending: 0,
-    });
+    await vi.waitFor(
+      async () => expect(await view()).toMatchObject({ seq: 5, configuration: ["aside"], pending: 0 }),
+      5_000,
+    );
+    expect((await view()).context).toEqual({ count: 1, zero: 0 });
     expect(await at.runtime.getMessage(local, { instanceId, messageId: sent.messageId })).toMatchObject({
       state: "applied",
       seq: 4,

@@ -21,6 +21,7 @@ import { withMachines } from "./machines";
 import { instanceNotFound, keyReuse } from "./refusals";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
+import { holdLocks, isDistributed, senderLockOf } from "./sender-lock";
 import { admissionBy, fencesOf, postOutgoing, settleAnswers, type RejectedWrite } from "./step-batch";
 import { Turn, type Admission } from "./turn";
 
@@ -109,15 +110,16 @@ async function run<T extends { replayed: boolean }>(
   const fences = args.fences && args.fences.length > 0 ? JSON.stringify(args.fences) : null;
   const asked = { fences, expectedSeq: args.expectedSeq ?? null, incarnation: row.incarnation };
   const keys = [asked, ...mailbox].flatMap((message) => fencesOf(message).map((fence) => fence.key));
+  const machine = context.machines.get(row);
+  const distributed = isDistributed(machine) ? [instanceId] : [];
   // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (keys.length > 0) await tx.holdTasksOf([instanceId]);
-  const lockRows = new Map((await tx.shareLocks([...new Set(keys)].sort())).map((lock) => [lock.key, lock]));
-  const admit = admissionBy(lockRows, now, rejected);
-  const refusal = admit({ ...asked, actor: actor.id, type: verb }, row);
+  if (keys.length + distributed.length > 0) await tx.holdTasksOf([instanceId]);
+  const lockRows = await holdLocks(tx, keys, distributed.map(senderLockOf));
+  const refusal = admissionBy(lockRows, now, rejected)({ ...asked, actor: actor.id, type: verb }, row);
   if (refusal) throw refusal;
 
   const writes = noWrites();
-  const machine = context.machines.get(row);
+  const admit = admissionBy(lockRows, now, rejected, new Set(distributed));
   const more = mailbox.length === messagesPerTurnMax;
   const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
   const answerOf = await work({ tx, row, now, turn, machine, writes, admit, more });

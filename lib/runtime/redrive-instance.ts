@@ -33,8 +33,7 @@ export async function redriveInstance(
   const failed = await findFailed(context, args.instanceId);
   const again = await repetitionOf(context, failed);
   // Another redrive may come between: then this one would repeat the wrong step.
-  const guarded = { ...args, expectedSeq: args.expectedSeq ?? row.seq };
-  return controlInstance(context, actor, guarded, { ...verb, ...again });
+  return controlInstance(context, actor, args, { ...verb, ...again, lookedAt: row.seq });
 }
 
 async function findFailed({ store }: RuntimeContext, instanceId: string): Promise<LogRow> {

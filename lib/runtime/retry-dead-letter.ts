@@ -58,7 +58,12 @@ export async function retryDeadLetter(
         outcome: "done",
         details: JSON.stringify({ messageId, sentAs: again }),
       });
-      return () => ({ sentAs: again, replayed: false });
+      return () => {
+        const verdict = turn.verdicts.get(again);
+        // Then it stays a dead letter that nobody has sent again.
+        if (verdict?.kind === "refused") throw verdict.error;
+        return { sentAs: again, replayed: false };
+      };
     },
   });
   const result = await readSendResult(context.store, instanceId, sentAs);

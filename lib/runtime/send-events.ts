@@ -119,7 +119,7 @@ function applyAll(
     dedupeScope: null,
     dedupeKey: args.idempotencyKey ?? null,
     expectedSeq: index === 0 ? (args.expectedSeq ?? null) : null,
-    fences: null,
+    fences: args.fences && args.fences.length > 0 ? JSON.stringify(args.fences) : null,
   }));
   for (const message of messages) turn.add(message, session !== undefined);
   const settled = (): boolean => messages.every(({ messageId }) => turn.verdicts.has(messageId));

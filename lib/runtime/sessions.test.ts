@@ -60,7 +60,8 @@ describe.each(providers)("instance sessions on %s", (provider) => {
     expect(await view()).toMatchObject({ session: { holder: "desk 3" }, pending: 2, seq: 3 });
     expect(await at.runtime.endSession(local, { instanceId, session })).toEqual({ result: "ended" });
     expect(await waiting).toMatchObject({ state: "applied", seq: 4 });
-    expect(await said()).toEqual(["own 1", "own 2", "outside 1", "outside 2"]);
+    const all = ["own 1", "own 2", "outside 1", "outside 2"];
+    await vi.waitFor(async () => expect(await said()).toEqual(all), 5_000);
     const { items } = await at.runtime.getLog(local, { instanceId });
     expect(items.map((entry) => entry.session)).toEqual([null, null, "desk 3", "desk 3", null]);
     expect(await at.runtime.endSession(local, { instanceId, session })).toEqual({ result: "already-over" });

@@ -10,6 +10,7 @@ import { noWrites, type StepWrites } from "@/lib/store/steps";
 import { parseSnapshot } from "./instance-views";
 import { engineSemantics } from "./limits";
 import type { Machines } from "./machines";
+import { isDistributed } from "./sender-lock";
 import { admissionBy, type Send } from "./step-batch";
 import { Turn, type Verdict } from "./turn";
 
@@ -22,9 +23,12 @@ export async function stepAlone(machines: Machines, alone: AloneSteps, send: Sen
   if (before.status !== "running" || before.deletedAt !== null || before.session !== null) return null;
   if (before.semantics !== engineSemantics) return null;
 
+  const machine = machines.get(before);
+  if (isDistributed(machine)) return null;
+
   const writes = noWrites();
   const snapshot = parseSnapshot(before.snapshot);
-  const turn = new Turn(machines.get(before), before, snapshot, now, writes, [], false);
+  const turn = new Turn(machine, before, snapshot, now, writes, [], false);
   turn.add({ ...message, incarnation: before.incarnation, enqueuedAt: now, dedupeScope: null });
   turn.run(admissionBy(new Map(), now, []), () => true);
   turn.finish();

@@ -20,6 +20,7 @@ import type { Machines } from "./machines";
 import { sessionRefusal } from "./instance-session";
 import { internalMessage } from "./internal-message";
 import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
+import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "./sender-lock";
 import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
@@ -83,16 +84,15 @@ export async function stepBatch(
   const fresh = await admitSends(tx, sends, byId, now, outcomes);
   const incoming = fresh.filter(refuseOutsiders(sends, byId, now, outcomes));
   const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
-  const fenceKeys = [
-    ...new Set(waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key))),
-  ].sort();
+  const fenceKeys = waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key));
+  const distributed = rows.filter((row) => isDistributed(machines.get(row))).map(({ id }) => id);
   // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (fenceKeys.length > 0) await tx.holdTasksOf([...byId.keys()]);
-  const lockRows = new Map((await tx.shareLocks(fenceKeys)).map((row) => [row.key, row]));
+  if (fenceKeys.length + distributed.length > 0) await tx.holdTasksOf([...byId.keys()]);
+  const lockRows = await holdLocks(tx, fenceKeys, distributed.map(senderLockOf));
 
   const writes = noWrites();
   const rejected: RejectedWrite[] = [];
-  const admit = admissionBy(lockRows, now, rejected);
+  const admit = admissionBy(lockRows, now, rejected, new Set(distributed));
   const turns: Turn[] = [];
   const batchBegan = performance.now();
   // In the order of asking, not of ids: who was not reached is asked for first the next time.
@@ -229,6 +229,8 @@ export function admissionBy(
   lockRows: ReadonlyMap<string, LockRow>,
   now: number,
   rejected: RejectedWrite[],
+  /** Instances whose senders must hold their lock. */
+  distributed: ReadonlySet<string> = nobody,
 ): Admission {
   return (message, row) => {
     if (message.incarnation !== row.incarnation) {
@@ -239,16 +241,20 @@ export function admissionBy(
     }
     if (message.expectedSeq !== null && message.expectedSeq !== row.seq)
       return sequenceConflict(message, row);
-    for (const fence of fencesOf(message)) {
+    const fences = fencesOf(message);
+    for (const fence of fences) {
       const lock = lockRows.get(fence.key);
       const wrong = staleness(fence, lock, now);
       if (wrong === null) continue;
       rejected.push({ fence, instanceId: row.id, actor: message.actor, type: message.type });
       return staleFence(fence, lock, wrong);
     }
-    return null;
+    if (!distributed.has(row.id)) return null;
+    const keys = fences.map(({ key }) => key);
+    return senderRefusal(message, keys, row, lockRows.get(senderLockOf(row.id)), now);
   };
 }
+const nobody: ReadonlySet<string> = new Set();
 
 /** Null when the fence is good. An expired lease that nobody has superseded is refused too. */
 export function staleness(fence: Fence, lock: LockRow | undefined, now: number): string | null {

@@ -132,7 +132,8 @@ export class Turn {
       // Behind messages that were not read: those come first.
       else if (next && !(next.place === null && this.more && !next.first && !next.own)) {
         this.waiting.splice(index, 1);
-        this.take(next, admit);
+        // What is done again was admitted the first time.
+        this.take(next, next.first ? () => null : admit);
       } else return;
     }
   }
