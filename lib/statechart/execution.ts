@@ -3,6 +3,7 @@
  */
 import type { Json, JsonObject } from "@/lib/base/json";
 import type { Scope } from "./cel/environment";
+import type { EvaluationFailure } from "./cel/evaluation-failure";
 
 export type ValueProgram = (execution: Execution) => Json;
 /** Milliseconds; null: never (a placeholder). */
@@ -79,6 +80,8 @@ export interface Execution {
   emit(event: { type: string; data?: Json }): void;
   log(value: Json, label?: string): void;
   compensate(): void;
+  /** Queues error.execution for an expression that failed. */
+  fail(failure: EvaluationFailure, state: string, field: string): void;
   /** Runs `block`; a failure queues error.execution and ends the block. */
   runBlock(block: ActionBlock): void;
   /** Notes one action in the trace. */

@@ -284,11 +284,14 @@ export class Programs {
       return (execution) => {
         execution.spend();
         let holds = false;
-        noting(
-          execution,
-          () => `${actionText(action)}: ${holds}`,
-          () => (holds = guard.test(execution)),
-        );
+        const text = (): string => `${actionText(action)}: ${holds}`;
+        try {
+          noting(execution, text, () => (holds = guard.test(execution)));
+        } catch (error) {
+          // SCXML 5.9.1: a condition that fails is false, here as on a transition.
+          if (!(error instanceof EvaluationFailure)) throw error;
+          execution.fail(error, state, `${field}/if`);
+        }
         (holds ? yes : no)(execution);
       };
     }

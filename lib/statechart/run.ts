@@ -340,7 +340,8 @@ export class Run implements Execution {
     if (delayMs === null) return;
     const event = { type, ...(data === undefined ? {} : { data }), ...(id === null ? {} : { sendid: id }) };
     if (to === "#_internal" && delayMs === 0) return this.raise(event);
-    if (to !== null && this.isUnreachable(to)) {
+    // A delayed one is addressed when it fires: until then its invocation may start, or end.
+    if (to !== null && delayMs === 0 && this.isUnreachable(to)) {
       return this.queueError(
         "error.communication",
         { code: "unreachable", message: `there is nobody at "${to}" to send "${type}" to` },

@@ -688,6 +688,24 @@ describe("timers and messages", () => {
     });
     expect(log(play.send("bad", "gone"))).toBe("error.executions7 goes on error.communications8");
   });
+  test("16: a delayed message is addressed when it fires, to an invocation that did not run yet", () => {
+    const play = new Play({
+      initial: "a",
+      states: {
+        a: {
+          entry: { send: { type: "go", to: "#_kid", delay: "1s", id: "s1" } },
+          invoke: { src: "chart", id: "kid" },
+          on: { "error.*": "b" },
+        },
+        b: {},
+      },
+    });
+    expect(play.last.snapshot.configuration).toEqual(["a"]);
+    play.advance(1000);
+    expect(play.effects("send")).toEqual([
+      { type: "send", to: "#_kid", event: { type: "go", sendid: "s1" } },
+    ]);
+  });
   test("a placeholder delay never fires", () => {
     const play = new Play({
       delays: { soon: { placeholder: "soon" } },
@@ -723,6 +741,25 @@ describe("actions", () => {
     });
     expect(log(play.send("go"))).toBe("yes t t");
     expect(play.send("circle").outcome).toBe("ignored: guard-error");
+  });
+  test("8: a condition that fails is false: `else` runs, the block goes on, error.execution is queued", () => {
+    const play = new Play({
+      context,
+      on: {
+        go: {
+          actions: [
+            {
+              if: "context.nope",
+              then: mark("then"),
+              else: { if: "1", then: mark("one"), else: mark("else") },
+            },
+            mark("on"),
+          ],
+        },
+        "error.execution": { actions: { assign: { log: "context.log + [event.field]" } } },
+      },
+    }).send("go");
+    expect(log(play)).toBe("else on on/go/0/actions/0/if on/go/0/actions/0/else/0/if");
   });
   test("if, foreach, emit, log, compensate", () => {
     const play = new Play({
