@@ -190,7 +190,7 @@ test("a named guard is a bool variable", () => {
   expect(new Expression("ready && true", environmentWith(["ready"])).evaluate(scope)).toBe(true);
 });
 
-test.each(["__proto__", "prototype", "as", "for"])(
+test.each(["__proto__", "prototype", "as", "for", "type", "string", "google"])(
   "a guard named %s is none inside CEL, and no defect",
   (name) => {
     expect(() => environmentWith([name, "ready"])).not.toThrow();

@@ -74,12 +74,17 @@ let shared: Environment | null = null;
 
 /** The environment; with named guards, an own one in which each is a bool variable. */
 export function environmentWith(guardNames: readonly string[]): Environment {
-  shared ??= buildEnvironment();
+  const environment = (shared ??= buildEnvironment());
+  // A guard named as a word or a type of CEL is called by {type} alone.
   const usable = guardNames.filter(
-    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reservedNames.has(name) && !celWords.has(name),
+    (name) =>
+      /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
+      !reservedNames.has(name) &&
+      !celWords.has(name) &&
+      !environment.hasVariable(name),
   );
-  if (usable.length === 0) return shared;
-  const own = shared.clone();
+  if (usable.length === 0) return environment;
+  const own = environment.clone();
   for (const name of usable) own.registerVariable(name, "bool");
   return own;
 }
