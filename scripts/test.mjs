@@ -61,18 +61,21 @@ part("unit, property and store tests", () => {
   );
 });
 part("build", buildApp);
-part("browser journeys", () => {
-  const chromium = browser();
-  const file = join(reports, "playwright.json");
-  runSuite(
-    ["node_modules/@playwright/test/cli.js", "test"],
-    { PLAYWRIGHT_JSON_OUTPUT_FILE: file, ...(chromium ? { CHROMIUM_PATH: chromium } : {}) },
-    () => {
-      const stats = report(file)?.stats;
-      return stats ? [stats.expected + stats.flaky, stats.unexpected] : [0, 1];
-    },
-  );
-});
+const journeys = (name, args, env) =>
+  part(name, () => {
+    const chromium = browser();
+    const file = join(reports, `${name.replaceAll(" ", "-")}.json`);
+    runSuite(
+      ["node_modules/@playwright/test/cli.js", "test", ...args],
+      { PLAYWRIGHT_JSON_OUTPUT_FILE: file, ...(chromium ? { CHROMIUM_PATH: chromium } : {}), ...env },
+      () => {
+        const stats = report(file)?.stats;
+        return stats ? [stats.expected + stats.flaky, stats.unexpected] : [0, 1];
+      },
+    );
+  });
+journeys("browser journeys", [], {});
+journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], { E2E_POSTGRES: "1", E2E_PORT: "3401" });
 
 say(`times: ${times.join(" · ")}`);
 if (broken && failed === 0) failed = 1;
