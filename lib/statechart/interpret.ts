@@ -1,6 +1,7 @@
 /**
  * From one event to rest. SCXML: mainEventLoop's body, interpret's end.
  */
+import { isSameJson } from "@/lib/base/json";
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import { exitInterpreter, takeTransitions } from "./enter-exit";
 import type { MachineEvent } from "./execution";
@@ -46,7 +47,7 @@ function microsteps(run: Run): void {
         const { context } = run;
         take(run, transitions);
         // A targetless transition that changed nothing would be enabled for ever: it comes to rest.
-        settled = run.context === context && transitions.every((one) => one.targets === null);
+        settled = transitions.every((one) => one.targets === null) && isSameJson(run.context, context);
         continue;
       }
       run.dropEmptyTrace();

@@ -330,6 +330,15 @@ describe("eventless", () => {
     const play = new Play({ context: { n: 1 }, always: { actions: { assign: { n: 1 } } } });
     expect(play.status).toBe("running");
   });
+  test("9: nor does one that writes an equal list or object again and again", () => {
+    const play = new Play({
+      context: { row: { k: [1] } },
+      on: { e: {} },
+      always: { actions: { assign: { list: "[1, 2]", row: "{'k': [1]}" } } },
+    }).send("e");
+    expect(play.status).toBe("running");
+    expect(play.context).toEqual({ row: { k: [1] }, list: [1, 2] });
+  });
   test("9: a loop fails the step at microstepsMax and leaves the state as it was", () => {
     const play = new Play({
       context: { n: 0 },
