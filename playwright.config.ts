@@ -1,6 +1,5 @@
 /**
- * Journeys in a real Chromium against the product as `npm start` runs it, on a database of its own: SQLite, or with
- * E2E_POSTGRES=1 a throw-away PostgreSQL.
+ * Journeys in a real Chromium against the product as `npm start` runs it, on a database of its own.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +10,6 @@ import { defineConfig } from "@playwright/test";
 const executablePath = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
 );
-const onPostgres = process.env["E2E_POSTGRES"] === "1";
 const port = Number(process.env["E2E_PORT"] ?? 3400);
 // Workers of the runner read this file again: the first reading decides the folder.
 const data = (process.env["E2E_DATA"] ??= mkdtempSync(join(tmpdir(), "lockstep-e2e-")));
@@ -43,7 +41,7 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `node scripts/${onPostgres ? "start-on-postgres" : "start"}.mjs`,
+    command: "node scripts/start.mjs",
     url: `http://127.0.0.1:${port}/api/v1/health`,
     timeout: 240_000,
     gracefulShutdown: { signal: "SIGTERM", timeout: 10_000 },

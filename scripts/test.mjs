@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { browser, buildApp, buildBin, generateClients, install, root, say } from "./steps.mjs";
+import { browser, buildApp, buildBin, bundled, generateClients, install, root, say } from "./steps.mjs";
 
 const reports = join(root, ".cache/reports");
 rmSync(reports, { recursive: true, force: true });
@@ -75,7 +75,13 @@ const journeys = (name, args, env) =>
     );
   });
 journeys("browser journeys", [], {});
-journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], { E2E_POSTGRES: "1", E2E_PORT: "3401" });
+const { startPostgres } = await bundled("lib/testing/postgres-server.ts");
+const database = await startPostgres();
+journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], {
+  E2E_DATABASE_URL: database.url,
+  E2E_PORT: "3401",
+});
+await database.stop();
 
 say(`times: ${times.join(" · ")}`);
 if (broken && failed === 0) failed = 1;
