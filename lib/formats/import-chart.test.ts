@@ -99,4 +99,15 @@ describe("hostile texts are refused by line and column, within bounds", () => {
     expect(diagnostics).toEqual([]);
     expect(Object.keys(chart?.states ?? {})).toEqual(names);
   });
+
+  test("so they are as XState's events, delays, guards and actions", () => {
+    for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
+      const on = { [name]: { target: name, guard: name, actions: name } };
+      const { chart, diagnostics } = importChart(
+        JSON.stringify({ initial: name, states: { [name]: { on, after: { [name]: name } } } }),
+      );
+      expect(diagnostics).toEqual([]);
+      expect(Object.keys(chart?.states?.[name]?.on ?? {})).toEqual([name]);
+    }
+  });
 });

@@ -37,7 +37,7 @@ function byEvent(reading: Reading, value: Json | undefined, place: Place): ByKey
   found.sort(([a], [b]) => rank(a) - rank(b));
   const result: ByKey = {};
   for (const [descriptor, transitions] of found) {
-    const before = result[descriptor];
+    const before = Object.hasOwn(result, descriptor) ? result[descriptor] : undefined;
     result[descriptor] = before === undefined ? transitions : [...listOf(before), ...listOf(transitions)];
   }
   return Object.keys(result).length === 0 ? undefined : result;

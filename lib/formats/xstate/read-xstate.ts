@@ -29,6 +29,10 @@ const nodeFields = new Set(
   ).split(" "),
 );
 
+/** A machine has one of these; one that is a single state has no `states`. */
+const machineFields =
+  "states initial on type key id context entry exit invoke always after output queryLanguage".split(" ");
+
 /** What names stand for, where the machine came with code (read-source.ts). */
 export interface Implementations {
   guards: JsonObject;
@@ -45,7 +49,7 @@ export function readXState(value: Json, given?: Implementations): ImportResult {
     );
     return { format: "xstate", chart: null, ...reports, name: null };
   }
-  if (!["states", "initial", "on", "type", "key", "id"].some((field) => Object.hasOwn(value, field)))
+  if (!machineFields.some((field) => Object.hasOwn(value, field)))
     reports.error(
       "not-a-machine",
       'This JSON is neither a chart of ours (it lacks "lockstep": 1) nor an XState machine (it lacks "states").',

@@ -19,6 +19,11 @@ const back = (chart: Chart): Chart => {
 };
 const equal = (a: Chart, b: Chart): boolean => canonicalChart(a) === canonicalChart(b);
 
+test("a chart that is one state comes back too", () => {
+  for (const chart of [{ always: { actions: { log: "'x'" } } }, { context: { n: 1 } }, { entry: "note" }])
+    expect(back({ lockstep: 1, ...chart }).states).toBeUndefined();
+});
+
 const machine = {
   id: "m",
   queryLanguage: "cel",
