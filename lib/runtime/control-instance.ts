@@ -40,7 +40,7 @@ export interface ControlVerb {
   /** The seq at which the caller's wish was looked into: refused when the instance has moved on since. */
   lookedAt?: number;
   /** Completes the entry's input. */
-  inputOf?: (input: ControlInput) => ControlInput;
+  inputOf?: (input: ControlInput, held: HeldTurn) => ControlInput;
   /** After the entry is recorded. */
   afterEntry?: (held: HeldTurn) => void;
 }
@@ -78,7 +78,7 @@ export async function controlInstance(
         throw sequenceConflict({ expectedSeq: lookedAt }, row);
 
       const plain = { kind: "control", verb, data: { reason: args.reason } } as ControlInput;
-      const input = inputOf ? inputOf(plain) : plain;
+      const input = inputOf ? inputOf(plain, held) : plain;
       const options = { at: Math.max(now, row.at), seq: row.seq + 1, trace: true };
       const { result, status: after } = applyControl(machine, turn.snapshot, input, options);
       const entry = {

@@ -9,7 +9,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PrismaClient as SqliteClient } from "../generated/sqlite/client";
 import { markInside, refuseInside } from "./inside-transaction";
-import type { Handle, Prepared, Sql } from "./statement";
+import type { BeforeStatement, Handle, Prepared, Sql } from "./statement";
 import { asStoreError, isConcurrencyFailure } from "./store-error";
 
 export { migrations, type Migration } from "../generated/migrations";
@@ -42,6 +42,8 @@ export interface ConnectionOptions {
   url: string;
   /** PostgreSQL: connections this process may hold. */
   connections: number;
+  /** Tests only, on PostgreSQL: holds each statement of a transaction until it resolves. */
+  beforeStatement?: BeforeStatement;
 }
 
 const attemptsMax = 5;
@@ -116,7 +118,7 @@ async function openSqlite(url: string): Promise<Opened> {
   };
 }
 
-async function openPostgres({ url, connections }: ConnectionOptions): Promise<Opened> {
+async function openPostgres({ url, connections, beforeStatement }: ConnectionOptions): Promise<Opened> {
   const { PrismaClient } = await import("../generated/postgresql/client");
   const { PrismaPg } = await import("@prisma/adapter-pg");
   const { openPool, postgresTransaction, runAlone, statementName } = await import("./postgres-pool");
@@ -126,8 +128,8 @@ async function openPostgres({ url, connections }: ConnectionOptions): Promise<Op
   return {
     provider: "postgresql",
     client: client as SqliteClient,
-    transaction: (work) => postgresTransaction(pool, work),
-    alone: (statement) => runAlone(pool, statement),
+    transaction: (work) => postgresTransaction(pool, work, beforeStatement),
+    alone: (statement) => runAlone(pool, statement, beforeStatement),
     end: () => pool.end(),
   };
 }

@@ -13,7 +13,7 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { must } from "@/lib/base/assert";
 import { asStoreError } from "./store-error";
-import { Sql, type Handle, type RowStatement, type Statement } from "./statement";
+import { Sql, type BeforeStatement, type Handle, type RowStatement, type Statement } from "./statement";
 
 export const waitForConnectionMs = 10_000;
 
@@ -59,10 +59,11 @@ export function openPool(url: string, connections: number): pg.Pool {
   return pool;
 }
 
-/** Runs `work` in one transaction. */
+/** Runs `work` in one transaction. `before`: tests only, statement by statement. */
 export async function postgresTransaction<T>(
   pool: pg.Pool,
   work: (handle: Handle) => Promise<T>,
+  before?: BeforeStatement,
 ): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw asStoreError(error);
@@ -72,9 +73,10 @@ export async function postgresTransaction<T>(
   client.on("error", ignore);
   const posted: Promise<unknown>[] = [];
   const gather = gatherer(client);
+  const runNext = before ? oneByOne(client, before) : (statement: Statement) => run(client, statement);
   const send = (statement: Statement) => {
     gather();
-    const sent = run(client, statement);
+    const sent = runNext(statement);
     // Its failure is told by whoever waits for it, or by COMMIT; never as unhandled.
     sent.catch(ignore);
     return sent;
@@ -107,6 +109,22 @@ export async function postgresTransaction<T>(
   }
 }
 
+type Run = (statement: Statement) => Promise<pg.QueryResult>;
+
+/** Each statement waits for the one before it, and for `before`. */
+function oneByOne(client: pg.PoolClient, before: BeforeStatement): Run {
+  const { processID } = client as unknown as { processID: number };
+  let last: Promise<unknown> = Promise.resolve();
+  return (statement) => {
+    const done = last.then(async () => {
+      const text = await before(processID, statement.text);
+      return run(client, text === statement.text ? statement : { text, values: statement.values });
+    });
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
 /** Statements sent in one go leave in one packet: a write to the socket costs more than most statements. */
 function gatherer(client: pg.PoolClient): () => void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
@@ -128,7 +146,11 @@ const commit = { text: "COMMIT", values: [] };
 const rollback = { text: "ROLLBACK", values: [] };
 
 /** One statement, a transaction by itself. */
-export async function runAlone<Row>(pool: pg.Pool, statement: Statement): Promise<Row[]> {
+export async function runAlone<Row>(
+  pool: pg.Pool,
+  statement: Statement,
+  before?: BeforeStatement,
+): Promise<Row[]> {
   let sent = false;
   try {
     const client = await pool.connect();
@@ -137,7 +159,8 @@ export async function runAlone<Row>(pool: pg.Pool, statement: Statement): Promis
     client.on("error", ignore);
     try {
       sent = true;
-      return (await run(client, statement)).rows as Row[];
+      const runNext = before ? oneByOne(client, before) : (one: Statement) => run(client, one);
+      return (await runNext(statement)).rows as Row[];
     } finally {
       client.off("error", ignore);
       client.release();

@@ -19,6 +19,9 @@ export interface RowStatement {
   readonly text: string;
 }
 
+/** Tests only: called before a statement is sent by the server process `pid`; gives the text that is sent. */
+export type BeforeStatement = (pid: number, text: string) => Promise<string>;
+
 /** Runs statements, in a transaction. */
 export interface Handle {
   /** Rows as plain objects; whole numbers as numbers. */

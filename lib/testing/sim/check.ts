@@ -1,0 +1,464 @@
+/**
+ * What must hold of a database when a seed is over, whatever happened: the invariants of runtime/README.md against the
+ * clients' history, by reading alone.
+ *
+ * Returns what is wrong, each with the invariant's number; an empty list is a good end.
+ */
+import { canonicalJson } from "@/lib/base/canonical";
+import type { Json } from "@/lib/base/json";
+import { applyControl, type ControlInput } from "@/lib/runtime/apply-control";
+import { applyInput, applyStart, type StartInput } from "@/lib/runtime/apply-input";
+import { isEnded } from "@/lib/runtime/instance-views";
+import { foldLockLog } from "@/lib/runtime/lock-rules";
+import { Machines } from "@/lib/runtime/machines";
+import { rebuildState } from "@/lib/runtime/rebuild-state";
+import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
+import type { StepInput, StepResult } from "@/lib/statechart/step";
+import type { DeadLetterRow, InstanceRow, LogInput, LogLine } from "@/lib/store/instances";
+import type { LockLogRow } from "@/lib/store/locks";
+import type { Store } from "@/lib/store/store";
+import type { History, SendSeen } from "./history";
+
+type Entry = LogInput & LogLine;
+interface InstanceEnd {
+  row: InstanceRow;
+  log: Entry[];
+  dead: DeadLetterRow[];
+  queued: number;
+}
+/** What an instance sent to another, in its own order. */
+interface Sent {
+  from: string;
+  fromSeq: number;
+  at: number;
+  to: string;
+  type: string;
+  mark: string | null;
+}
+
+const all = 1_000_000;
+
+export async function checkEnd(
+  store: Store,
+  machines: Machines,
+  history: History,
+  /** `now`: the database's clock. `position`: of the feed, at the seed's begin. */
+  { now, position, enqueuedFor }: { now: number; position: string; enqueuedFor: ReadonlyMap<string, number> },
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const ends = new Map<string, InstanceEnd>();
+  for (const id of history.instanceIds) {
+    const end = await readEnd(store, id);
+    if (end) ends.set(id, end);
+  }
+  const sent: Sent[] = [];
+  for (const end of ends.values()) {
+    checkSeqs(end, wrong);
+    for (const { messageId, incarnation, seq } of end.log) {
+      if ((enqueuedFor.get(messageId ?? "") ?? incarnation) !== incarnation)
+        wrong.push(`I3: ${end.row.id}#${seq} was for an earlier life`);
+    }
+    await replay(machines, end, sent, wrong);
+    await checkSnapshots(store, machines, end, wrong);
+    await checkTasks(store, end, wrong);
+    checkTimers(end, now, wrong);
+  }
+  checkSends(history, ends, wrong);
+  checkBetween(history, ends, sent, wrong);
+  checkAnswers(history, ends, wrong);
+  const lockLogs = await checkLocks(store, history, wrong);
+  await checkFences(store, history, ends, lockLogs, position, wrong);
+  for (const { what, first, again } of history.repeats) {
+    if (first !== again)
+      wrong.push(`I4: ${what} was answered ${text(first)}, and ${text(again)} when repeated`);
+  }
+  for (const { id } of (await store.findRunnable(now, "")).found) {
+    if (history.instanceIds.includes(id)) wrong.push(`I8: ${id} is left with work to do`);
+  }
+  return wrong;
+}
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+async function readEnd(store: Store, id: string): Promise<InstanceEnd | null> {
+  const row = await store.findInstance(id);
+  if (!row) return null;
+  const lines = (await store.listLog(id, null, all)).reverse();
+  const inputs = await store.logInputs(id, 0, row.seq, all);
+  const log = inputs.map((input, index) => ({ ...lines[index], ...input }) as Entry);
+  return { row, log, dead: await store.listDeadLetters(id, null, all), queued: await store.countMailbox(id) };
+}
+
+function checkSeqs({ row, log }: InstanceEnd, wrong: string[]): void {
+  log.forEach(({ seq }, index) => {
+    if (seq !== index + 1) wrong.push(`I1: ${row.id} has seq ${seq} where ${index + 1} should be`);
+  });
+  if (row.seq !== log.length) wrong.push(`I2: ${row.id} is at ${row.seq}, its log at ${log.length}`);
+  log.forEach(({ at, seq }, index) => {
+    if (at < (log[index - 1]?.at ?? 0)) wrong.push(`I10: time goes back at ${row.id}#${seq}`);
+  });
+}
+
+/** I5, I6: every entry again, by the engine alone. */
+async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong: string[]): Promise<void> {
+  const { row, log } = end;
+  let state: Snapshot | null = null;
+  for (const entry of log) {
+    if (entry.kind === "deleted") continue;
+    const machine = await machines.load(entry);
+    const options = { at: entry.at, seq: entry.seq, trace: false };
+    const input = JSON.parse(entry.input) as StartInput | StepInput | ControlInput;
+    let result: StepResult;
+    if (input.kind === "start") result = applyStart(machine, input, options);
+    else if (state === null) {
+      wrong.push(`I1: ${row.id}#${entry.seq} comes before any start`);
+      return;
+    } else if (input.kind === "control") result = applyControl(machine, state, input, options).result;
+    else {
+      checkGeneration(state, input, entry, wrong);
+      result = applyInput(machine, state, input, options);
+    }
+    state = result.snapshot;
+    if (snapshotHash(state) !== entry.stateHash) {
+      wrong.push(`I5: ${row.id}#${entry.seq} (${entry.kind} ${entry.type}) replays to another state`);
+      return;
+    }
+    for (const effect of result.effects) {
+      if (effect.type !== "send") continue;
+      const to = effect.to === null ? row.id : (/^(?:instance:|#_scxml_)(.+)$/.exec(effect.to)?.[1] ?? "");
+      sent.push({
+        from: row.id,
+        fromSeq: entry.seq,
+        at: entry.at,
+        to,
+        type: effect.event.type,
+        mark: markIn(effect.event.data),
+      });
+    }
+  }
+  if (state && row.deletedAt === null && snapshotHash(state) !== row.stateHash)
+    wrong.push(`I2: ${row.id} stands in another state than its last entry left`);
+  if (
+    row.deletedAt === null &&
+    row.snapshot !== "" &&
+    state &&
+    canonicalJson(state as unknown as Json) !== canonicalJson(JSON.parse(row.snapshot) as Json)
+  )
+    wrong.push(`I5: ${row.id}'s stored state is not what its log comes to`);
+}
+
+function checkGeneration(state: Snapshot, input: StepInput, entry: Entry, wrong: string[]): void {
+  const where = `${entry.instanceId}#${entry.seq}`;
+  if (input.kind === "timer") {
+    const timer = state.timers[input.id];
+    if (!timer) wrong.push(`I6: ${where} fired a timer that was not armed`);
+    else if (timer.dueAt > entry.at) wrong.push(`I6: ${where} fired a timer before its time`);
+  }
+  if (input.kind !== "answer") return;
+  const moved = entry.outcome === "moved" || entry.outcome === "handled";
+  if (moved && state.invocations[input.id]?.generation !== input.generation)
+    wrong.push(`I6: ${where} was moved by an answer of generation ${input.generation}`);
+  const asked = `${entry.instanceId}:${input.generation}:${input.id}`;
+  // A redriven answer names the message that failed.
+  if (entry.cause !== asked && entry.cause?.startsWith("m-") !== true)
+    wrong.push(`I6: ${where} is the answer to ${entry.cause ?? ""} and was taken for ${asked}`);
+}
+
+/** I5 the product's own way: from stored snapshots. */
+async function checkSnapshots(
+  store: Store,
+  machines: Machines,
+  { row, log }: InstanceEnd,
+  wrong: string[],
+): Promise<void> {
+  const last = log.findLast(({ kind }) => kind !== "deleted");
+  for (const entry of [last, log[Math.floor(log.length / 2)]]) {
+    if (!entry || entry.kind === "deleted") continue;
+    const rebuilt = await rebuildState(store, machines, row.id, entry.seq);
+    if (rebuilt?.rebuiltHash !== entry.stateHash) wrong.push(`I5: ${row.id} rebuilt at ${entry.seq} differs`);
+  }
+}
+
+/** I2: what the state waits for is there, and nothing else is. */
+async function checkTasks(store: Store, { row, log, queued }: InstanceEnd, wrong: string[]): Promise<void> {
+  if (row.deletedAt !== null) return;
+  const tasks = await store.listTasks(row.id, null, all);
+  const open = new Set(
+    tasks.filter(({ status }) => status === "pending" || status === "running").map(({ taskId }) => taskId),
+  );
+  const state = JSON.parse(row.snapshot) as Snapshot;
+  const ended = isEnded(row.status);
+  for (const [id, { generation }] of Object.entries(state.invocations)) {
+    const taskId = `${generation}:${id}`;
+    if (ended || row.status === "failed" || open.delete(taskId)) continue;
+    // Answered, and the answer waits in the mailbox.
+    if (queued === 0) wrong.push(`I2: ${row.id} waits for ${taskId}, and there is no such task`);
+  }
+  if (row.status === "failed") return;
+  for (const taskId of open) wrong.push(`I2: ${row.id} does not wait for ${taskId}, and the task is open`);
+  const answered = new Map<string, number>();
+  for (const entry of log) {
+    if (entry.kind !== "task-answer" || entry.cause === null || !entry.cause.startsWith(row.id)) continue;
+    const name = `${entry.incarnation} ${entry.cause}`;
+    answered.set(name, (answered.get(name) ?? 0) + 1);
+  }
+  for (const [name, times] of answered) if (times > 1) wrong.push(`I1: ${name} was answered ${times} times`);
+}
+
+function checkTimers({ row }: InstanceEnd, now: number, wrong: string[]): void {
+  if (row.deletedAt !== null || (row.status !== "running" && row.status !== "cancelling")) return;
+  const { timers } = JSON.parse(row.snapshot) as Snapshot;
+  for (const [id, { dueAt }] of Object.entries(timers)) {
+    if (dueAt <= now)
+      wrong.push(`I8: timer ${id} of ${row.id} was due ${now - dueAt} ms ago and did not fire`);
+  }
+}
+
+/** I1, I3, I4: each event once, where and as it was acknowledged, in the order of its client. */
+function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wrong: string[]): void {
+  const places = placesOf(ends, (entry) => entry.actor === "local");
+  const lastOf = new Map<string, number>();
+  for (const sent of history.sends) {
+    const found = places.get(sent.mark) ?? [];
+    const entries = found.filter((place) => place.entry !== null);
+    const name = `${sent.mark} (${sent.type} to ${sent.instanceId})`;
+    // A dead letter sent again is an entry of its own.
+    const firsts = entries.filter(({ entry }) => entry?.cause === null);
+    if (firsts.length > 1) wrong.push(`I1: ${name} is in the log ${firsts.length} times`);
+    checkAnswer(
+      sent,
+      firsts.map(({ entry }) => entry as Entry),
+      found.length,
+      name,
+      history,
+      ends,
+      wrong,
+    );
+    const [first] = firsts;
+    if (!first?.entry || sent.doubtful) continue;
+    const line = `${sent.client} ${sent.instanceId} ${first.entry.incarnation}`;
+    if (first.entry.seq < (lastOf.get(line) ?? 0)) wrong.push(`I1: ${name} overtook an earlier one`);
+    lastOf.set(line, first.entry.seq);
+  }
+}
+
+function checkAnswer(
+  { answer, doubtful, expectedSeq, instanceId }: SendSeen,
+  entries: readonly Entry[],
+  anywhere: number,
+  name: string,
+  history: History,
+  ends: ReadonlyMap<string, InstanceEnd>,
+  wrong: string[],
+): void {
+  const [entry] = entries;
+  if (entry && expectedSeq !== null && entry.seq !== expectedSeq + 1)
+    wrong.push(`I3: ${name} expected seq ${expectedSeq} and became ${entry.seq}`);
+  switch (answer.kind) {
+    case "applied":
+      if (entry?.seq !== answer.seq || entry.outcome !== answer.outcome)
+        wrong.push(
+          `I1: ${name} was acknowledged as ${answer.seq} ${answer.outcome}, and is ${entry ? `${entry.seq} ${entry.outcome}` : "nowhere"}`,
+        );
+      break;
+    case "refused":
+      if (entry && !doubtful)
+        wrong.push(`I3: ${name} was refused as ${answer.code}, and applied as ${entry.seq}`);
+      break;
+    case "queued":
+      if (anywhere === 0 && !history.deleted.has(instanceId) && !ends.get(instanceId)?.queued)
+        wrong.push(`I1: ${name} was queued, and is nowhere`);
+      break;
+    case "none":
+      break;
+  }
+}
+
+interface Place {
+  instanceId: string;
+  entry: Entry | null;
+}
+
+function placesOf(
+  ends: ReadonlyMap<string, InstanceEnd>,
+  mine: (one: { actor: string }) => boolean,
+): Map<string, Place[]> {
+  const places = new Map<string, Place[]>();
+  const add = (mark: string | null, place: Place) => {
+    if (mark === null) return;
+    const list = places.get(mark);
+    if (list) list.push(place);
+    else places.set(mark, [place]);
+  };
+  for (const [instanceId, { log, dead }] of ends) {
+    for (const entry of log) if (mine(entry)) add(markOf(entry.input), { instanceId, entry });
+    for (const letter of dead) if (mine(letter)) add(markOf(letter.input), { instanceId, entry: null });
+  }
+  return places;
+}
+
+const markOf = (input: string): string | null => markIn((JSON.parse(input) as { data?: Json }).data);
+function markIn(data: Json | undefined): string | null {
+  const mark = typeof data === "object" && data !== null && !Array.isArray(data) ? data["mark"] : null;
+  return typeof mark === "string" ? mark : null;
+}
+
+/** I1, I2: what instances sent to each other arrived once, in order, or was told to be undeliverable. */
+function checkBetween(
+  history: History,
+  ends: ReadonlyMap<string, InstanceEnd>,
+  sent: readonly Sent[],
+  wrong: string[],
+): void {
+  const places = placesOf(ends, ({ actor }) => actor.startsWith("instance:"));
+  const bounced = new Map<string, number>();
+  for (const [id, { log, dead }] of ends) {
+    for (const { type, input } of [...log, ...dead]) {
+      if (type !== "error.communication") continue;
+      const { data } = JSON.parse(input) as { data?: { to?: string } };
+      const line = `${id} ${(data?.to ?? "").replace("instance:", "")}`;
+      bounced.set(line, (bounced.get(line) ?? 0) + 1);
+    }
+  }
+  const lastOf = new Map<string, number>();
+  for (const { from, fromSeq, at, to, type, mark } of sent) {
+    if (mark === null || type !== "pong") continue;
+    const name = `pong ${mark} from ${from}#${fromSeq} to ${to}`;
+    const arrived = (places.get(mark) ?? []).filter(({ entry }) => entry === null || entry.type === "pong");
+    const entries = arrived.flatMap(({ entry }) => (entry === null ? [] : [entry]));
+    if (entries.length > 1) wrong.push(`I1: ${name} is in the log ${entries.length} times`);
+    const end = ends.get(to);
+    const alive = end && end.row.deletedAt === null && !history.deleted.has(to) && !isEnded(end.row.status);
+    const back = bounced.get(`${from} ${to}`) ?? 0;
+    // Sent before there was a receiver: the sender was told, when it was there to be told.
+    const early = (end?.log[0]?.at ?? 0) >= at;
+    const told = back > 0 || history.deleted.has(from) || isEnded(ends.get(from)?.row.status ?? "");
+    if (arrived.length === 0 && early && told) bounced.set(`${from} ${to}`, back - 1);
+    else if (alive && end.queued === 0 && arrived.length === 0)
+      wrong.push(`I2: ${name} was sent and never arrived`);
+    const [entry] = entries;
+    if (!entry || history.deleted.has(to) || history.deleted.has(from)) continue;
+    const line = `${from} ${to} ${entry.incarnation}`;
+    if (entry.seq < (lastOf.get(line) ?? 0)) wrong.push(`I1: ${name} overtook an earlier one`);
+    lastOf.set(line, entry.seq);
+  }
+}
+
+/** I3: an answer is taken under its lease alone, and then it arrives. */
+function checkAnswers(history: History, ends: ReadonlyMap<string, InstanceEnd>, wrong: string[]): void {
+  const taken = new Map<string, string>();
+  for (const { instanceId, taskId, mark, leaseUntil, askedAt, answer, doubtful } of history.answers) {
+    const name = `${instanceId}:${taskId}`;
+    if ((answer === "succeeded" || answer === "cancelled") && !doubtful && askedAt >= leaseUntil)
+      wrong.push(`I3: the answer to ${name} was taken ${askedAt - leaseUntil} ms after its lease`);
+    if (answer !== "succeeded" || history.deleted.has(instanceId)) continue;
+    if (taken.has(name) && taken.get(name) !== mark)
+      wrong.push(`I3: two claims of ${name} were both answered`);
+    taken.set(name, mark);
+    const end = ends.get(instanceId);
+    const arrived =
+      end?.log.some(({ cause, kind }) => cause === name && kind !== "event") ||
+      end?.dead.some(({ cause }) => cause === name);
+    if (end && end.queued === 0 && !arrived && end.row.incarnation === 1)
+      wrong.push(`I2: the answer to ${name} was acknowledged and never arrived`);
+  }
+}
+
+/** I7, and that a fence is given to one session. */
+async function checkLocks(
+  store: Store,
+  history: History,
+  wrong: string[],
+): Promise<Map<string, LockLogRow[]>> {
+  const logs = new Map<string, LockLogRow[]>();
+  for (const key of history.lockKeys) {
+    const log = (await store.listLockLog(key, null, all)).reverse();
+    logs.set(key, log);
+    log.forEach((entry, index) => {
+      if (entry.seq !== index + 1)
+        wrong.push(`I7: the log of ${key} has ${entry.seq} where ${index + 1} should be`);
+      if (entry.fence < (log[index - 1]?.fence ?? 0))
+        wrong.push(`I7: the fence of ${key} falls at ${entry.seq}`);
+    });
+    const [row] = await store.findLocks([key]);
+    if (!row || wrong.length > 0) continue;
+    const folded = foldLockLog(key, log);
+    if (canonicalJson({ ...folded }) !== canonicalJson({ ...row }))
+      wrong.push(`I7: the row of ${key} is not the fold of its log: ${text(row)} ${text(folded)}`);
+    checkQueueOrder(key, log, wrong);
+  }
+  const given = new Map<string, string>();
+  for (const { key, session, fence } of history.grants) {
+    const name = `${key} ${fence}`;
+    if ((given.get(name) ?? session) !== session) wrong.push(`I3: fence ${fence} of ${key} was given twice`);
+    given.set(name, session);
+    const granted = logs.get(key)?.some((entry) => entry.fence === fence && entry.session === session);
+    if (!granted)
+      wrong.push(`I7: fence ${fence} of ${key} was given to ${session}, and its log does not say so`);
+  }
+  return logs;
+}
+
+/** Waiters are served in the order of their tickets. */
+function checkQueueOrder(key: string, log: readonly LockLogRow[], wrong: string[]): void {
+  const queue: string[] = [];
+  for (const { type, session, seq } of log) {
+    if (session === null) continue;
+    if (type === "ENQUEUED" && !queue.includes(session)) queue.push(session);
+    if (type === "HANDOFF" && queue[0] !== session)
+      wrong.push(`I7: ${key}#${seq} was handed to ${session} out of turn`);
+    if (type === "HANDOFF" || type === "WAIT_TIMEOUT" || type === "RENEWED") {
+      const place = queue.indexOf(session);
+      if (place >= 0) queue.splice(place, 1);
+    }
+    if (type === "DELETED") queue.splice(0);
+  }
+}
+
+/** I3: at the place in the order of commits where a fenced event was applied, its lock was held under that fence. */
+async function checkFences(
+  store: Store,
+  history: History,
+  ends: ReadonlyMap<string, InstanceEnd>,
+  lockLogs: ReadonlyMap<string, LockLogRow[]>,
+  position: string,
+  wrong: string[],
+): Promise<void> {
+  const fenced = new Map<string, { sent: SendSeen; entry: Entry }>();
+  const bySeen = new Map(
+    history.sends.filter(({ fences }) => fences.length > 0).map((sent) => [sent.mark, sent]),
+  );
+  for (const { log } of ends.values()) {
+    for (const entry of log) {
+      const sent =
+        entry.cause === null && entry.kind !== "start" ? bySeen.get(markOf(entry.input) ?? "") : undefined;
+      if (sent) fenced.set(`${entry.instanceId}#${entry.seq}`, { sent, entry });
+    }
+  }
+  const written = [...ends.values()].reduce((total, { log }) => total + log.length, 0);
+  const reached = new Map<string, number>();
+  let from = position;
+  let seen = 0;
+  // Others' open transactions on the same server hold a reader up.
+  for (const giveUpAt = Date.now() + 10_000; seen < written && Date.now() < giveUpAt;) {
+    const { changes, position: next } = await store.changesSince(from, 1_000);
+    for (const change of changes) {
+      if (change.kind === "lock") reached.set(change.key, (reached.get(change.key) ?? 0) + 1);
+      if (change.kind !== "instance") continue;
+      if (ends.has(change.id)) seen += 1;
+      const found = fenced.get(`${change.id}#${change.seq}`);
+      for (const { key, session, fence } of found?.sent.fences ?? []) {
+        const row = foldLockLog(key, (lockLogs.get(key) ?? []).slice(0, reached.get(key) ?? 0));
+        const good =
+          row.session === session && row.fence === fence && (row.expiresAt ?? 0) > (found?.entry.at ?? 0);
+        if (!good)
+          wrong.push(
+            `I3: ${change.id}#${change.seq} was written under fence ${fence} of ${key}, which stood at ${row.fence} ${text(row.session)} until ${row.expiresAt ?? 0}, at ${found?.entry.at ?? 0}`,
+          );
+      }
+    }
+    from = next;
+    if (changes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  if (seen !== written) wrong.push(`the feed shows ${seen} of ${written} entries`);
+}

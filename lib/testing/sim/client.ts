@@ -1,0 +1,336 @@
+/**
+ * A client that does random things to the installation and remembers what it was told. It repeats what has a key until it
+ * hears a definite answer; what has none it asks once.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { SendEventArgs } from "@/lib/runtime/send-event";
+import type { Runtime } from "@/lib/runtime/runtime";
+import { Random, randomEvents } from "../random-chart";
+import type { History, SendSeen } from "./history";
+import { actor, isTransient, type World } from "./world";
+
+type Told<T> =
+  | { kind: "done"; value: T; doubtful: boolean }
+  | { kind: "refused"; error: LockstepError; doubtful: boolean }
+  | { kind: "none" };
+
+/** How often a client does what, relative to each other. */
+const usualWeights = { send: 48, repeat: 6, start: 6, lock: 16, control: 8, task: 13, dead: 3 };
+
+export interface ClientOptions {
+  weights?: Partial<typeof usualWeights>;
+  /** What a send becomes on its way: a planted fault. */
+  send?: (args: SendEventArgs) => SendEventArgs;
+}
+const same = (args: SendEventArgs): SendEventArgs => args;
+
+const triesMax = 6;
+const controls = [
+  "suspendInstance",
+  "resumeInstance",
+  "resumeInstance",
+  "cancelInstance",
+  "terminateInstance",
+  "redriveInstance",
+  "redriveInstance",
+] as const;
+
+interface Held {
+  key: string;
+  session: string;
+  fence: number;
+}
+interface Claimed {
+  token: string;
+  instanceId: string;
+  taskId: string;
+  leaseUntil: number;
+}
+
+export class Client {
+  private readonly random: Random;
+  private made = 0;
+  private held: Held[] = [];
+  private claimed: Claimed[] = [];
+  private readonly keyed: SendSeen[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly history: History,
+    private readonly charts: readonly string[],
+    private readonly number: number,
+    private readonly how: ClientOptions = {},
+  ) {
+    this.random = new Random(world.options.seed * 31 + number);
+  }
+
+  async run(operations: number): Promise<void> {
+    for (let n = 0; n < operations; n += 1) {
+      await this.world.hold(null, `client ${this.number}`);
+      await this.operate();
+    }
+  }
+
+  private operate(): Promise<void> {
+    const weights = { ...usualWeights, ...this.how.weights };
+    const all = Object.entries(weights) as [keyof typeof usualWeights, number][];
+    let roll = this.random.below(all.reduce((sum, [, weight]) => sum + weight, 0));
+    for (const [name, weight] of all) {
+      if (roll < weight) return this[name]();
+      roll -= weight;
+    }
+    return this.send();
+  }
+
+  async send(): Promise<void> {
+    const { random } = this;
+    const mark = this.fresh("e");
+    const ping = random.chance(0.25);
+    const held = this.held.length > 0 && random.chance(0.5) ? [random.pick(this.held)] : [];
+    const sent: SendSeen = {
+      client: this.number,
+      mark,
+      instanceId: this.instance(),
+      type: ping ? "ping" : random.pick(randomEvents),
+      key: random.chance(0.7) ? mark : null,
+      expectedSeq: random.chance(0.15) ? random.below(8) + 1 : null,
+      fences: held.map(({ key, session, fence }) => ({ key, session, fence })),
+      doubtful: false,
+      answer: { kind: "none" },
+    };
+    this.history.sends.push(sent);
+    await this.submit(sent);
+    if (sent.key !== null) this.keyed.push(sent);
+  }
+
+  private async submit(sent: SendSeen): Promise<void> {
+    const told = await this.ask(sent.key !== null, (runtime) => runtime.sendEvent(actor, this.argsOf(sent)));
+    if (told.kind === "none") {
+      sent.doubtful = true;
+      return;
+    }
+    sent.doubtful ||= told.doubtful;
+    if (told.kind === "refused") {
+      const seq = told.error.details["seq"];
+      sent.answer =
+        told.error.code === "step-failed" && typeof seq === "number"
+          ? { kind: "applied", seq, outcome: "failed" }
+          : { kind: "refused", code: told.error.code };
+    } else if (told.value.state === "applied" && told.value.seq !== null) {
+      sent.answer = { kind: "applied", seq: told.value.seq, outcome: told.value.outcome ?? "" };
+    } else sent.answer = { kind: "queued" };
+  }
+
+  private argsOf({ instanceId, type, mark, key, expectedSeq, fences }: SendSeen): SendEventArgs {
+    const data: Json = { mark, n: mark.length % 4, to: `instance:${this.toOf(mark)}` };
+    return (this.how.send ?? same)({
+      instanceId,
+      type,
+      data,
+      ...(key === null ? {} : { idempotencyKey: key }),
+      ...(expectedSeq === null ? {} : { expectedSeq }),
+      ...(fences.length === 0 ? {} : { fences }),
+      waitMs: Number(mark.at(-1)) % 2 === 0 ? 300 : 0,
+    });
+  }
+
+  /** Of the mark alone, so that a repeat is the same call. */
+  private toOf(mark: string): string {
+    const ids = this.history.instanceIds;
+    let sum = 0;
+    for (const sign of mark) sum += sign.charCodeAt(0);
+    return ids[sum % ids.length] ?? "nobody";
+  }
+
+  /** I4: the same call again gets the same answer. */
+  async repeat(): Promise<void> {
+    const settled = this.keyed.filter(({ answer }) => answer.kind === "applied");
+    if (settled.length === 0) return this.send();
+    const sent = this.random.pick(settled);
+    if (this.history.deleted.has(sent.instanceId)) return;
+    const told = await this.ask(false, (runtime) => runtime.sendEvent(actor, this.argsOf(sent)));
+    if (told.kind === "none" || this.history.deleted.has(sent.instanceId)) return;
+    const seq = told.kind === "done" ? told.value.seq : (told.error.details["seq"] ?? told.error.code);
+    const first = sent.answer.kind === "applied" ? sent.answer.seq : null;
+    this.history.repeats.push({ what: `send ${sent.mark}`, first, again: seq as Json });
+  }
+
+  async start(): Promise<void> {
+    const instanceId = this.instance();
+    if (this.random.chance(0.4)) {
+      this.history.deleted.add(instanceId);
+      await this.ask(false, (runtime) => runtime.deleteInstance(actor, { instanceId }));
+      return;
+    }
+    const chartId = this.random.pick(this.charts);
+    const idempotencyKey = this.fresh("b");
+    await this.ask(true, (runtime) =>
+      runtime.startInstance(actor, { chartId, id: instanceId, idempotencyKey }),
+    );
+  }
+
+  async control(): Promise<void> {
+    const instanceId = this.instance();
+    const verb = this.random.pick(controls);
+    const args = { instanceId, reason: "simulated", idempotencyKey: this.fresh("c") };
+    const told = await this.ask(true, (runtime) => runtime[verb](actor, args));
+    if (told.kind !== "done" || !this.random.chance(0.3) || this.history.deleted.has(instanceId)) return;
+    const again = await this.ask(true, (runtime) => runtime[verb](actor, args));
+    if (again.kind === "none" || this.history.deleted.has(instanceId)) return;
+    const seq = again.kind === "done" ? again.value.seq : again.error.code;
+    this.history.repeats.push({ what: `${verb} ${instanceId}`, first: told.value.seq, again: seq });
+  }
+
+  async lock(): Promise<void> {
+    const { random } = this;
+    const roll = random.below(10);
+    const mine = this.held.length > 0 ? random.pick(this.held) : null;
+    if (!mine || roll < 5) return this.acquire();
+    const { key, session, fence } = mine;
+    if (roll < 7) {
+      await this.ask(false, (runtime) => runtime.renewLock(actor, { key, session, fence }));
+    } else if (roll < 9) {
+      const told = await this.ask(true, (runtime) =>
+        runtime.releaseLock(actor, { key, session, fence, idempotencyKey: `r-${session}-${fence}` }),
+      );
+      // Sometimes it goes on writing all the same.
+      if (told.kind !== "none" && random.chance(0.7)) this.held = this.held.filter((each) => each !== mine);
+    } else {
+      await this.ask(false, (runtime) =>
+        runtime.forceReleaseLock(actor, { key, expectedFence: fence, reason: "simulated" }),
+      );
+    }
+  }
+
+  private async acquire(): Promise<void> {
+    const key = this.random.pick(this.history.lockKeys);
+    const session = this.fresh("s");
+    const ttlMs = this.random.chance(0.5) ? 5_000 : 60_000;
+    const waitMs = this.random.chance(0.5) ? 1_000 : 0;
+    const told = await this.ask(true, (runtime) =>
+      runtime.acquireLock(actor, {
+        key,
+        session,
+        holder: `h${this.number}`,
+        ttlMs,
+        waitMs,
+        idempotencyKey: session,
+      }),
+    );
+    if (told.kind !== "done" || told.value.result !== "acquired") return;
+    const { fence } = told.value;
+    this.held.push({ key, session, fence });
+    this.history.grants.push({ key, session, fence });
+  }
+
+  async task(): Promise<void> {
+    const { random } = this;
+    if (this.claimed.length === 0 || random.chance(0.4)) {
+      const args = { types: ["work"], workerId: `w${this.number}`, max: 2, waitMs: 0 };
+      const told = await this.ask(false, (runtime) => runtime.claimTasks(actor, args));
+      const ours = this.history.instanceIds;
+      if (told.kind === "done")
+        this.claimed.push(...told.value.tasks.filter((task) => ours.includes(task.instanceId)));
+      return;
+    }
+    const task = random.pick(this.claimed);
+    const { token } = task;
+    const roll = random.below(10);
+    if (roll < 2) {
+      const told = await this.ask(false, (runtime) => runtime.heartbeatTask(actor, { token }));
+      if (told.kind === "done") task.leaseUntil = told.value.leaseUntil;
+      return;
+    }
+    if (roll < 4) {
+      const error = { code: "simulated", message: "no", retry: random.chance(0.5) };
+      await this.ask(false, (runtime) => runtime.failTask(actor, { token, error }));
+      return;
+    }
+    await this.complete(task);
+    if (random.chance(0.6)) this.claimed = this.claimed.filter((each) => each !== task);
+  }
+
+  private async complete(task: Claimed): Promise<void> {
+    const { token, instanceId, taskId, leaseUntil } = task;
+    const askedAt = this.world.nowMs;
+    const output = this.random.below(5);
+    const told = await this.ask(true, (runtime) => runtime.completeTask(actor, { token, output }));
+    this.history.answers.push({
+      instanceId,
+      taskId,
+      mark: token,
+      leaseUntil,
+      askedAt,
+      doubtful: told.kind === "none" || told.doubtful,
+      answer:
+        told.kind === "none"
+          ? "none"
+          : told.kind === "refused"
+            ? "lease-lost"
+            : told.value.replayed
+              ? "replayed"
+              : told.value.status,
+    });
+  }
+
+  async dead(): Promise<void> {
+    const instanceId = this.instance();
+    const found = await this.ask(false, (runtime) => runtime.listDeadLetters(actor, { instanceId }));
+    if (found.kind !== "done" || found.value.items.length === 0) return;
+    const { messageId } = this.random.pick(found.value.items);
+    await this.ask(true, (runtime) => runtime.retryDeadLetter(actor, { instanceId, messageId }));
+  }
+
+  /** `again`: repeated on another process when no answer came. */
+  private async ask<T>(again: boolean, call: (runtime: Runtime) => Promise<T>): Promise<Told<T>> {
+    let doubtful = false;
+    for (let tries = 0; tries < (again ? triesMax : 1); tries += 1) {
+      const process = this.world.process(this.random);
+      const died = process.crashed.then((): Told<T> => ({ kind: "none" }));
+      const told = await Promise.race([this.told(call, process.runtime, doubtful), died]);
+      if (told.kind !== "none") return told;
+      doubtful = true;
+    }
+    return { kind: "none" };
+  }
+
+  private async told<T>(
+    call: (runtime: Runtime) => Promise<T>,
+    runtime: Runtime,
+    doubtful: boolean,
+  ): Promise<Told<T>> {
+    try {
+      return { kind: "done", value: await call(runtime), doubtful };
+    } catch (error) {
+      if (isTransient(error)) return { kind: "none" };
+      if (error instanceof LockstepError && expectedCodes.has(error.code))
+        return { kind: "refused", error, doubtful };
+      throw error;
+    }
+  }
+
+  private instance(): string {
+    return this.random.pick(this.history.instanceIds);
+  }
+
+  private fresh(kind: string): string {
+    this.made += 1;
+    return `${kind}${this.world.options.seed}-${this.number}-${this.made}`;
+  }
+}
+
+/** A caller's ordinary refusals. Others (internal, bad-request) are defects. */
+const expectedCodes: ReadonlySet<string> = new Set([
+  "not-found",
+  "instance-exists",
+  "instance-ended",
+  "wrong-status",
+  "sequence-conflict",
+  "stale-fence",
+  "step-failed",
+  "lease-lost",
+  "lock-lost",
+  "lock-deadlock",
+  "fence-moved",
+]);

@@ -1,0 +1,58 @@
+/**
+ * What the clients of a seed saw: what they asked for and what they were told. The check compares it with what is stored.
+ */
+import type { Json } from "@/lib/base/json";
+import type { Fence } from "@/lib/runtime/instance-views";
+
+export interface SendSeen {
+  client: number;
+  /** Unique; the event carries it as `data.mark`. */
+  mark: string;
+  instanceId: string;
+  type: string;
+  key: string | null;
+  expectedSeq: number | null;
+  fences: Fence[];
+  /** No answer came to at least one try: it may have been done. */
+  doubtful: boolean;
+  answer:
+    | { kind: "applied"; seq: number; outcome: string }
+    | { kind: "queued" }
+    | { kind: "refused"; code: string }
+    | { kind: "none" };
+}
+
+export interface AnswerSeen {
+  instanceId: string;
+  taskId: string;
+  mark: string;
+  /** The claim's lease, as last told. */
+  leaseUntil: number;
+  /** The database's clock when the call was made. */
+  askedAt: number;
+  doubtful: boolean;
+  answer: "succeeded" | "cancelled" | "lease-lost" | "none" | "replayed";
+}
+
+export interface History {
+  instanceIds: string[];
+  lockKeys: string[];
+  sends: SendSeen[];
+  answers: AnswerSeen[];
+  /** Fences given, each to one session. */
+  grants: { key: string; session: string; fence: number }[];
+  /** Control verbs with a key: the answers that repeats got. */
+  repeats: { what: string; first: Json; again: Json }[];
+  /** Instances of which a delete was asked for. */
+  deleted: Set<string>;
+}
+
+export const emptyHistory = (): History => ({
+  instanceIds: [],
+  lockKeys: [],
+  sends: [],
+  answers: [],
+  grants: [],
+  repeats: [],
+  deleted: new Set(),
+});

@@ -1,0 +1,333 @@
+/**
+ * Faults planted into the store's seam, one at a time: what a careless change might do. Each must be caught by a seed; the
+ * list with its seeds is in README.md, and planted-faults.test.ts catches each again.
+ */
+import { noWrites, type StepWrites } from "@/lib/store/steps";
+import type { InstanceRow } from "@/lib/store/instances";
+import type { LockRow } from "@/lib/store/locks";
+import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { Snapshot } from "@/lib/statechart/snapshot";
+import type { SeedOptions } from "./run-seed";
+import type { World } from "./world";
+
+export interface PlantedFault {
+  what: string;
+  /** A seed that catches it, and the beginning of what it says. */
+  seed: number;
+  says: string;
+  options: SeedOptions;
+}
+
+type Over<T> = Partial<T>;
+
+/** The store with every transaction's handle changed. */
+function inTransactions(over: (tx: StoreTransaction, world: World) => Over<StoreTransaction>) {
+  return (store: Store, world: World): Store =>
+    changed(store, {
+      transaction: (work) => store.transaction((tx) => work(changed(tx, over(tx, world)))),
+    });
+}
+
+function inWrites(over: (writes: StepWrites, world: World) => StepWrites) {
+  return inTransactions((tx, world) => ({ writeSteps: (writes) => tx.writeSteps(over(writes, world)) }));
+}
+
+function changed<T extends object>(target: T, over: Over<T>): T {
+  return new Proxy(target, {
+    get: (from, name) => {
+      const value: unknown = over[name as keyof T] ?? Reflect.get(from, name);
+      return typeof value === "function" && !(name in over) ? (value.bind(from) as unknown) : value;
+    },
+  });
+}
+
+/** Written in a transaction of its own after the step's, which one time in ten never comes. */
+function afterCommit(take: (writes: StepWrites) => [now: StepWrites, later: StepWrites]) {
+  return (store: Store, world: World): Store =>
+    changed(store, {
+      async transaction(work) {
+        let later: StepWrites[] = [];
+        const result = await store.transaction((tx) => {
+          later = [];
+          const writeSteps = (writes: StepWrites) => {
+            const [now, rest] = take(writes);
+            later.push(rest);
+            return tx.writeSteps(now);
+          };
+          return work(changed(tx, { writeSteps }));
+        });
+        for (const rest of later) {
+          if (world.faults && world.random.chance(0.1)) continue;
+          if (Object.values(rest).some((rows) => (rows as unknown[]).length > 0))
+            await store.transaction((tx) => tx.writeSteps(rest));
+        }
+        return result;
+      },
+    });
+}
+
+const rarely = (world: World): boolean => world.faults && world.random.chance(0.2);
+
+export const plantedFaults: Record<string, PlantedFault> = {
+  "fence-unchecked": {
+    what: "fences are not compared when the step is applied",
+    seed: 0,
+    says: "I3",
+    options: { send: (args) => ({ ...args, fences: undefined }) },
+  },
+  "fence-remembered": {
+    what: "a lock's row is read once and believed from then on",
+    seed: 0,
+    says: "I3",
+    options: {
+      weights: { lock: 60 },
+      processes: 1,
+      plant(store, world) {
+        const known = new Map<string, LockRow>();
+        return inTransactions((tx) => ({
+          async shareLocks(keys) {
+            const rows = await tx.shareLocks(keys);
+            for (const row of rows) if (!known.has(row.key)) known.set(row.key, row);
+            return rows.map((row) => known.get(row.key) ?? row);
+          },
+        }))(store, world);
+      },
+    },
+  },
+  "acknowledged-early": {
+    what: "the caller is answered before the commit, which then never comes",
+    seed: 0,
+    says: "I",
+    options: {
+      plant: (store, world) =>
+        changed(store, {
+          async transaction<T>(work: (tx: StoreTransaction) => Promise<T>) {
+            if (!world.faults || !world.random.chance(0.03)) return store.transaction(work);
+            let done: { result: T } | null = null;
+            await store
+              .transaction(async (tx) => {
+                done = { result: await work(tx) };
+                throw new NeverCommitted();
+              })
+              .catch((error: unknown) => {
+                if (!(error instanceof NeverCommitted)) throw error;
+              });
+            return (done as unknown as { result: T }).result;
+          },
+        }),
+    },
+  },
+  "timer-in-memory": {
+    what: "an armed timer is kept in memory and lost with its process",
+    seed: 0,
+    says: "I8",
+    options: { plant: inWrites((writes, world) => (rarely(world) ? { ...writes, armed: [] } : writes)) },
+  },
+  "generation-reused": {
+    what: "an answer is taken for the present entry of its state",
+    seed: 0,
+    says: "I6",
+    options: {
+      weights: { task: 60 },
+      busyRate: 0.5,
+      plant: inTransactions((tx) => {
+        let rows: InstanceRow[] = [];
+        return {
+          lockInstances: async (ids, options) => (rows = await tx.lockInstances(ids, options)),
+          async readMailboxes(ids, limit) {
+            const messages = await tx.readMailboxes(ids, limit);
+            return messages.map((message) => {
+              const input = JSON.parse(message.input) as { kind: string; id: string; generation: number };
+              const row = rows.find(({ id }) => id === message.instanceId);
+              const state = row?.snapshot ? (JSON.parse(row.snapshot) as Snapshot) : null;
+              const generation = state?.invocations[input.id]?.generation;
+              if (input.kind !== "answer" || generation === undefined) return message;
+              return { ...message, input: JSON.stringify({ ...input, generation }) };
+            });
+          },
+        };
+      }),
+    },
+  },
+  "flag-cleared-late": {
+    what: "who has work is a flag in memory, cleared after the step by what was read before it",
+    seed: 0,
+    says: "I8",
+    options: { plant: readyFlags },
+  },
+  "answers-stored-late": {
+    what: "the answer for repeats is stored after the step's commit",
+    seed: 0,
+    says: "I1",
+    options: {
+      plant: afterCommit((writes) => [
+        { ...writes, dedupe: [] },
+        { ...noWrites(), dedupe: writes.dedupe },
+      ]),
+    },
+  },
+  "lease-unchecked": {
+    what: "a task's answer is taken though its lease is over",
+    seed: 0,
+    says: "I3",
+    options: {
+      plant: inTransactions((tx) => ({
+        async lockTaskByToken(token) {
+          const row = await tx.lockTaskByToken(token);
+          return row && row.leaseUntil !== null ? { ...row, leaseUntil: Number.MAX_SAFE_INTEGER } : row;
+        },
+      })),
+    },
+  },
+  "incarnation-ignored": {
+    what: "a message for an earlier life of an instance is applied in the present one",
+    seed: 0,
+    says: "I3",
+    options: {
+      weights: { start: 40 },
+      instances: 1,
+      busyRate: 0.6,
+      plant: inTransactions((tx) => {
+        let rows: InstanceRow[] = [];
+        return {
+          lockInstances: async (ids, options) => (rows = await tx.lockInstances(ids, options)),
+          async readMailboxes(ids, limit) {
+            const messages = await tx.readMailboxes(ids, limit);
+            return messages.map((message) => {
+              const row = rows.find(({ id }) => id === message.instanceId);
+              return row ? { ...message, incarnation: row.incarnation } : message;
+            });
+          },
+        };
+      }),
+    },
+  },
+  "mailbox-by-id": {
+    what: "the mailbox is read in another order than it was filled in",
+    seed: 0,
+    says: "I1",
+    options: {
+      plant: inTransactions((tx) => ({
+        readMailboxes: async (ids, limit) => (await tx.readMailboxes(ids, limit)).reverse(),
+      })),
+    },
+  },
+  "expected-seq-ignored": {
+    what: "expectedSeq is not compared",
+    seed: 0,
+    says: "I3",
+    options: { send: (args) => ({ ...args, expectedSeq: undefined }) },
+  },
+  "outbox-after-commit": {
+    what: "what an instance sends to another is written after its step's commit",
+    seed: 0,
+    says: "I2",
+    options: {
+      plant: afterCommit((writes) => {
+        const outside = writes.enqueued.filter(({ actor }) => actor.startsWith("instance:"));
+        const rest = writes.enqueued.filter((message) => !outside.includes(message));
+        return [
+          { ...writes, enqueued: rest },
+          { ...noWrites(), enqueued: outside },
+        ];
+      }),
+    },
+  },
+  "task-after-commit": {
+    what: "a task is begun after the commit of the step that asked for it",
+    seed: 0,
+    says: "I2",
+    options: {
+      plant: afterCommit((writes) => [
+        { ...writes, tasksBegun: [] },
+        { ...noWrites(), tasksBegun: writes.tasksBegun },
+      ]),
+    },
+  },
+  "message-kept": {
+    what: "a message is taken out of the mailbox after its step's commit",
+    seed: 0,
+    says: "I1",
+    options: {
+      plant: afterCommit((writes) => [
+        { ...writes, consumed: [] },
+        { ...noWrites(), consumed: writes.consumed },
+      ]),
+    },
+  },
+  "waiters-reversed": {
+    what: "the last who came to a lock is served first",
+    seed: 0,
+    says: "I7",
+    options: {
+      plant: inTransactions((tx) => ({ readWaiters: async (key) => (await tx.readWaiters(key)).reverse() })),
+    },
+  },
+  "fence-starts-anew": {
+    what: "a free lock's row is forgotten, and its fence with it",
+    seed: 0,
+    says: "I",
+    options: {
+      plant: inTransactions((tx) => ({
+        writeLock: (writes) =>
+          tx.writeLock(
+            writes.row.session === null ? { ...writes, row: { ...writes.row, fence: 0 } } : writes,
+          ),
+      })),
+    },
+  },
+  "state-apart": {
+    what: "an instance's row is written apart from its log entry",
+    seed: 0,
+    says: "I",
+    options: {
+      plant: inWrites((writes, world) =>
+        world.faults && world.random.chance(0.05) ? { ...writes, stepped: [] } : writes,
+      ),
+    },
+  },
+};
+
+class NeverCommitted extends Error {}
+
+/** An index of who has work, made of notices instead of rows. */
+function readyFlags(store: Store, world: World): Store {
+  const ready = (world.shared["ready"] ??= new Set<string>()) as Set<string>;
+  return changed(store, {
+    async transaction(work) {
+      let added: string[] = [];
+      let served: string[] = [];
+      const result = await store.transaction((tx) => {
+        added = [];
+        served = [];
+        return work(
+          changed(tx, {
+            async readMailboxes(ids, limit) {
+              served.push(...ids);
+              return tx.readMailboxes(ids, limit);
+            },
+            writeSteps(writes) {
+              added.push(...writes.enqueued.map(({ instanceId }) => instanceId), ...writes.unparked);
+              return tx.writeSteps(writes);
+            },
+          }),
+        );
+      });
+      for (const id of added) ready.add(id);
+      setTimeout(() => {
+        for (const id of served) ready.delete(id);
+      }, 1);
+      return result;
+    },
+    async findRunnable(now, after) {
+      const { found, next } = await store.findRunnable(now, after);
+      const flagged: typeof found = [];
+      for (const each of found) {
+        const row = ready.has(each.id) ? null : await store.findInstance(each.id);
+        const timers = row?.snapshot ? (JSON.parse(row.snapshot) as Snapshot).timers : {};
+        if (ready.has(each.id) || Object.values(timers).some(({ dueAt }) => dueAt <= now)) flagged.push(each);
+      }
+      return { found: flagged, next };
+    },
+  });
+}

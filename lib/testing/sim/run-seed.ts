@@ -1,0 +1,166 @@
+/**
+ * One seed of the boundary simulator: an installation, clients, faults; then calm; then the check.
+ */
+import type { Store } from "@/lib/store/store";
+import { createRuntime } from "@/lib/runtime/runtime";
+import { deleteLock, openLockBook } from "@/lib/runtime/lock-rules";
+import { Machines } from "@/lib/runtime/machines";
+import { Random } from "../random-chart";
+import { checkEnd } from "./check";
+import { Client, type ClientOptions } from "./client";
+import { emptyHistory, type History } from "./history";
+import { chartKinds, simulatedChart } from "./simulated-chart";
+import { actor, World, type WorldOptions } from "./world";
+
+export interface SeedOptions extends Pick<WorldOptions, "plant" | "watch" | "blocked">, ClientOptions {
+  clients?: number;
+  operations?: number;
+  processes?: number;
+  faultRate?: number;
+  busyRate?: number;
+  instances?: number;
+}
+export interface SeedEnd {
+  seed: number;
+  wrong: string[];
+  /** What happened last, for who looks for the cause. */
+  trail: string[];
+  crashes: number;
+  events: number;
+}
+
+/** A database prepared for seeds: its charts are published, its runtime's compiled charts kept. */
+export class Simulator {
+  private readonly published = new Set<number>();
+  private readonly machines: Machines;
+
+  constructor(readonly store: Store) {
+    this.machines = new Machines(store);
+  }
+
+  async run(seed: number, options: SeedOptions = {}): Promise<SeedEnd> {
+    const random = new Random(seed);
+    const charts: string[] = [];
+    for (const kind of [random.below(chartKinds), random.below(chartKinds)])
+      charts.push(await this.publish(kind));
+    const history = emptyHistory();
+    for (const name of ["a", "b", "c"].slice(0, options.instances ?? 3))
+      history.instanceIds.push(`s${seed}-${name}`);
+    for (const name of ["k", "l"]) history.lockKeys.push(`s${seed}-${name}`);
+    const { position } = await this.store.changesSince(null, 1);
+    let world: World | null = null;
+    const wrong: string[] = [];
+    const began = { random, history, charts, position, options };
+    let uninstall: () => void = () => undefined;
+    try {
+      world = new World({
+        seed,
+        store: this.store,
+        processes: options.processes ?? 2,
+        faultRate: options.faultRate ?? 0.04,
+        busyRate: options.busyRate ?? 0.05,
+        ...(options.plant ? { plant: options.plant } : {}),
+        ...(options.watch ? { watch: options.watch } : {}),
+        ...(options.blocked ? { blocked: options.blocked } : {}),
+        onTime: (time) => (uninstall = time.install(new Random(seed + 1))),
+      });
+      await live(world, began);
+      wrong.push(...world.reported.map((error) => `reported: ${describe(error)}`));
+      uninstall();
+      const { nowMs: now } = world;
+      wrong.push(
+        ...(await checkEnd(this.store, this.machines, history, {
+          now,
+          position,
+          enqueuedFor: world.enqueuedFor,
+        })),
+      );
+    } catch (error) {
+      wrong.push(describe(error));
+    } finally {
+      uninstall();
+      await this.clear(history);
+    }
+    return {
+      seed,
+      wrong,
+      trail: world?.trail ?? [],
+      crashes: world?.crashes ?? 0,
+      events: history.sends.length,
+    };
+  }
+
+  private async publish(kind: number): Promise<string> {
+    const id = `sim${kind}`;
+    if (this.published.has(kind)) return id;
+    if (!(await this.store.findChart(id))) {
+      const runtime = createRuntime({ store: this.store, report: () => undefined });
+      const { revision } = await runtime.createChart(actor, {
+        id,
+        text: JSON.stringify(simulatedChart(kind)),
+      });
+      await runtime.publishVersion(actor, { chartId: id, revision });
+    }
+    this.published.add(kind);
+    return id;
+  }
+
+  /** So that no later seed finds something to do here. */
+  private async clear({ instanceIds, lockKeys }: History): Promise<void> {
+    const runtime = createRuntime({ store: this.store, report: () => undefined });
+    await this.store.transaction((tx) => tx.removeSilentWorkers(Number.MAX_SAFE_INTEGER));
+    for (const instanceId of instanceIds) {
+      await runtime.deleteInstance(actor, { instanceId }).catch(() => undefined);
+    }
+    for (const key of lockKeys) {
+      await this.store.transaction(async (tx) => {
+        const row = await tx.lockLockIfAny(key);
+        if (!row) return;
+        const book = openLockBook(row, await tx.readWaiters(key), await tx.now(), actor.id);
+        deleteLock(book, "the seed is over");
+        await tx.writeLock({ ...book.writes(), answer: null });
+      });
+    }
+  }
+}
+
+async function live(
+  world: World,
+  { history, charts, options }: { history: History; charts: string[]; options: SeedOptions },
+): Promise<void> {
+  const clients = Array.from(
+    { length: options.clients ?? 3 },
+    (_, number) => new Client(world, history, charts, number + 1, options),
+  );
+  let over = false;
+  let failure: { error: unknown } | null = null;
+  const begin = history.instanceIds.map((id, index) =>
+    world.processes[0]?.runtime
+      .startInstance(actor, { chartId: charts[index % 2] ?? "", id })
+      .catch(() => undefined),
+  );
+  void Promise.all(begin);
+  void Promise.all(clients.map((client) => client.run(options.operations ?? 12))).then(
+    () => {
+      over = true;
+      world.touch();
+    },
+    (error: unknown) => {
+      failure = { error };
+      world.touch();
+    },
+  );
+  await world.drive(() => over || failure !== null);
+  if (failure) throw (failure as { error: unknown }).error;
+
+  world.note("calm");
+  world.faults = false;
+  for (const process of [...world.processes]) process.crash();
+  await world.calm();
+  // What sleeps for a while comes due, once.
+  world.nowMs += 120_000;
+  await world.calm();
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);

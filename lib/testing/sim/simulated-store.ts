@@ -1,0 +1,185 @@
+/**
+ * A process's way to the database: held before every call, failing before, within and after it as the seed says, and cut
+ * off for ever when the process has crashed.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { CallUnderWay, SimProcess, World } from "./world";
+
+type Fault =
+  /** Refused before anything was done. */
+  | "fails"
+  /** A statement within fails: rolled back. */
+  | "fails-within"
+  /** Committed, and the answer is lost. */
+  | "lost"
+  /** The process dies before, within or after. */
+  | "dies-before"
+  | "dies-within"
+  | "dies-after"
+  /** Rolled back and run again, as after a deadlock. */
+  | "again";
+const transactionFaults: readonly Fault[] = [
+  "fails",
+  "fails-within",
+  "lost",
+  "lost",
+  "dies-before",
+  "dies-within",
+  "dies-after",
+  "again",
+];
+
+class RunAgain extends Error {}
+class Death extends Error {}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+const unavailable = () =>
+  new LockstepError("database-unavailable", "The database cannot be reached: simulated.", { retry: "later" });
+const unknown = () =>
+  new LockstepError("outcome-unknown", "The answer was lost: simulated.", { retry: "later" });
+
+/** Called with the rest of a call, to let it under way. Used by the statement-level simulator. */
+export type Watch = <T>(call: CallUnderWay, work: () => Promise<T>) => Promise<T>;
+export const plainly: Watch = (_call, work) => work();
+
+export function simulatedStore(real: Store, world: World, process: SimProcess): Store {
+  const listeners = new Set<() => void>();
+  const pick = (faults: readonly Fault[]): Fault | null =>
+    world.faults && world.random.chance(world.options.faultRate) ? world.random.pick(faults) : null;
+
+  async function call<T>(label: string, work: (call: CallUnderWay) => Promise<T>): Promise<T> {
+    if (process.dead) return never();
+    await world.hold(process, label);
+    const underWay: CallUnderWay = { rests: "no", pid: null };
+    world.underWay.add(underWay);
+    try {
+      return await work(underWay);
+    } catch (error) {
+      if (error instanceof Death) process.crash();
+      throw error;
+    } finally {
+      world.underWay.delete(underWay);
+      world.touch();
+      if (process.dead) await never();
+    }
+  }
+
+  async function transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> {
+    return call("transaction", async (underWay) => {
+      const fault = pick(transactionFaults);
+      if (fault !== null) world.note(`${process.name} ${fault}`);
+      if (fault === "fails") throw unavailable();
+      if (fault === "dies-before") throw new Death();
+      const breaksAt =
+        fault === "fails-within" || fault === "dies-within" || fault === "again"
+          ? 1 + world.random.below(9)
+          : null;
+      const run = (at: number | null) =>
+        inTransaction(underWay, () =>
+          real.transaction(async (tx) => {
+            const result = await work(broken(tx, at, fault, world));
+            // Shorter than foreseen: at its end, then.
+            if (at !== null) throw breakOf(fault);
+            return result;
+          }),
+        );
+      const result = await run(breaksAt).catch((error: unknown) => {
+        if (error instanceof RunAgain) return run(null);
+        throw error;
+      });
+      if (fault === "dies-after") throw new Death();
+      for (const listener of listeners) listener();
+      if (fault === "lost") throw unknown();
+      return result;
+    });
+  }
+
+  const own: Partial<Store> = {
+    transaction,
+    now: () => (process.dead ? never() : Promise.resolve(world.nowMs)),
+    alone: real.alone && {
+      find: (id) =>
+        call("alone.find", async () => {
+          const found = await real.alone?.find(id);
+          return found ? { ...found, now: world.nowMs } : null;
+        }),
+      write: (step) =>
+        call("alone.write", async (underWay) => {
+          const fault = pick(["fails", "lost", "dies-before", "dies-after"]);
+          if (fault === "fails") throw unavailable();
+          if (fault === "dies-before") throw new Death();
+          const done = await inTransaction(underWay, async () => (await real.alone?.write(step)) ?? false);
+          if (fault === "dies-after") throw new Death();
+          for (const listener of listeners) listener();
+          if (fault === "lost") throw unknown();
+          return done;
+        }),
+    },
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => Promise.resolve(),
+  };
+
+  const reads = new Map<string | symbol, unknown>();
+  return new Proxy(real, {
+    get(target, name) {
+      if (name in own) return own[name as keyof Store];
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      let read = reads.get(name);
+      if (read === undefined) {
+        read = (...args: unknown[]) =>
+          call(String(name), async () => {
+            if (pick(["fails"]) !== null) throw unavailable();
+            return (value as (...given: unknown[]) => Promise<unknown>).apply(target, args);
+          });
+        reads.set(name, read);
+      }
+      return read;
+    },
+  });
+
+  /** Where the statement-level simulator learns which call a connection's statements belong to. */
+  function inTransaction<R>(underWay: CallUnderWay, work: () => Promise<R>): Promise<R> {
+    return (world.options.watch ?? plainly)(underWay, work);
+  }
+}
+
+const breakOf = (fault: Fault | null): Error =>
+  fault === "again" ? new RunAgain() : fault === "dies-within" ? new Death() : unavailable();
+
+/** The transaction with the world's clock, failing at the `at`-th call; now and then another holds a row. */
+function broken(
+  tx: StoreTransaction,
+  at: number | null,
+  fault: Fault | null,
+  world: World,
+): StoreTransaction {
+  let calls = 0;
+  const own: Partial<StoreTransaction> = {
+    now: () => Promise.resolve(world.nowMs),
+    async lockInstances(ids, options) {
+      const rows = await tx.lockInstances(ids, options);
+      if (!options?.skipBusy || !world.faults) return rows;
+      return rows.filter(() => !world.random.chance(world.options.busyRate));
+    },
+    writeSteps(writes) {
+      for (const { messageId, incarnation } of writes.enqueued) world.enqueuedFor.set(messageId, incarnation);
+      return tx.writeSteps(writes);
+    },
+  };
+  return new Proxy(tx, {
+    get(target, name) {
+      const value: unknown = own[name as keyof StoreTransaction] ?? Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        calls += 1;
+        if (calls === at) return Promise.reject(breakOf(fault));
+        return (value as (...given: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * The time and the chance of a simulated process: timers fire when the schedule says so, `performance.now()` and
+ * `Math.random()` come from it too. The database has a clock of its own (world.ts).
+ *
+ * Holds: between install() and what it returns, nothing of this thread depends on real time.
+ */
+import type { Random } from "../random-chart";
+
+interface Timer {
+  at: number;
+  n: number;
+  run: () => void;
+  everyMs: number | null;
+}
+
+const realImmediate = setImmediate;
+
+/** One turn of the event loop, as it really is. */
+export const turnOfLoop = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
+
+export class VirtualTime {
+  nowMs = 0;
+  /** Counts what was set: a change says that somebody did something. */
+  set = 0;
+  private readonly timers = new Map<object, Timer>();
+
+  get waiting(): number {
+    return this.timers.size;
+  }
+
+  install(random: Random): () => void {
+    const before = {
+      setTimeout: globalThis.setTimeout,
+      clearTimeout: globalThis.clearTimeout,
+      setInterval: globalThis.setInterval,
+      clearInterval: globalThis.clearInterval,
+    };
+    const { random: chance } = Math;
+    const perf = performance.now.bind(performance);
+    const make = (run: (...args: unknown[]) => void, ms = 0, everyMs: number | null, args: unknown[]) => {
+      const handle = new Handle();
+      this.set += 1;
+      this.timers.set(handle, {
+        at: this.nowMs + Math.max(0, ms),
+        n: this.set,
+        run: () => run(...args),
+        everyMs,
+      });
+      return handle;
+    };
+    const clear = (handle: unknown) => void this.timers.delete(handle as object);
+    Object.assign(globalThis, {
+      setTimeout: (run: () => void, ms?: number, ...args: unknown[]) => make(run, ms, null, args),
+      setInterval: (run: () => void, ms?: number, ...args: unknown[]) => make(run, ms, ms ?? 1, args),
+      clearTimeout: clear,
+      clearInterval: clear,
+    });
+    Math.random = () => random.below(1_000_000) / 1_000_000;
+    performance.now = () => this.nowMs;
+    return () => {
+      Object.assign(globalThis, before);
+      Math.random = chance;
+      performance.now = perf;
+      this.timers.clear();
+    };
+  }
+
+  /** Lets time pass up to the next timer. False when there is none. */
+  fireNext(): boolean {
+    let next: [object, Timer] | null = null;
+    for (const entry of this.timers) {
+      if (!next || entry[1].at < next[1].at || (entry[1].at === next[1].at && entry[1].n < next[1].n))
+        next = entry;
+    }
+    if (!next) return false;
+    const [handle, timer] = next;
+    this.nowMs = Math.max(this.nowMs, timer.at);
+    if (timer.everyMs === null) this.timers.delete(handle);
+    else timer.at = this.nowMs + Math.max(1, timer.everyMs);
+    this.set += 1;
+    timer.run();
+    return true;
+  }
+}
+
+/** As much of a Node timer as its users touch. */
+class Handle {
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * A simulated installation: processes on one database, each store call of each held until the schedule lets it go.
+ *
+ * Holds: what happens next is chosen by the seed alone, among all that could happen: a held call goes on, a process's time
+ *        passes, the database's clock moves, a process crashes. Nothing is chosen before everything else has come to rest.
+ */
+import { localActor } from "@/lib/access/actor";
+import { LockstepError } from "@/lib/base/errors";
+import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
+import type { Store } from "@/lib/store/store";
+import { Random } from "../random-chart";
+import { simulatedStore, type Watch } from "./simulated-store";
+import { turnOfLoop, VirtualTime } from "./virtual-time";
+
+export const actor = localActor;
+
+export interface Gate {
+  owner: SimProcess | null;
+  label: string;
+  open(): void;
+}
+
+/** A store call that has passed its gate and has not come back. */
+export interface CallUnderWay {
+  /** Held before one of its statements, or waiting for a lock in the database. */
+  rests: "no" | "held" | "blocked";
+  /** Its server process, on PostgreSQL. */
+  pid: number | null;
+}
+
+export interface SimProcess {
+  readonly name: string;
+  dead: boolean;
+  readonly crashed: Promise<void>;
+  readonly runtime: Runtime;
+  crash(): void;
+}
+
+export interface WorldOptions {
+  seed: number;
+  /** The real one; stays open. */
+  store: Store;
+  processes: number;
+  /** How likely a store call fails, loses its answer or takes its process along. */
+  faultRate: number;
+  /** How likely a batch finds an instance held by another. */
+  busyRate: number;
+  /** Changes what a process does for the worse: a planted fault. */
+  plant?: (store: Store, world: World) => Store;
+  /** Before any process is opened. */
+  onTime: (time: VirtualTime) => void;
+  /** Lets a transaction under way: the statement-level simulator tells its statements by it. */
+  watch?: Watch;
+  /** PostgreSQL: which of these server processes wait for a lock. */
+  blocked?: (pids: readonly number[]) => Promise<ReadonlySet<number>>;
+}
+
+const stepsMax = 40_000;
+/** The database's clock at a seed's begin. */
+const epochMs = 1_800_000_000_000;
+
+export class World {
+  readonly random: Random;
+  readonly time = new VirtualTime();
+  readonly processes: SimProcess[] = [];
+  readonly reported: unknown[] = [];
+  readonly underWay = new Set<CallUnderWay>();
+  /** What the database's clock says. */
+  nowMs = epochMs;
+  faults = true;
+  /** Of which life the instance was when the message was put into its mailbox, by message id. */
+  readonly enqueuedFor = new Map<string, number>();
+  /** A planted fault's own memory, common to all processes. */
+  readonly shared: Record<string, unknown> = {};
+  crashes = 0;
+  /** What was done, newest last: for who has to find out why. */
+  readonly trail: string[] = [];
+  private gates: Gate[] = [];
+  private activity = 0;
+  private named = 0;
+  private steps = 0;
+
+  constructor(readonly options: WorldOptions) {
+    this.random = new Random(options.seed);
+    options.onTime(this.time);
+    for (let n = 0; n < options.processes; n += 1) this.open();
+  }
+
+  note(text: string): void {
+    this.trail.push(text);
+    if (this.trail.length > 400) this.trail.splice(0, 200);
+  }
+
+  touch(): void {
+    this.activity += 1;
+  }
+
+  /** Resolves when the schedule lets it. */
+  hold(owner: SimProcess | null, label: string): Promise<void> {
+    this.touch();
+    return new Promise((resolve) => this.gates.push({ owner, label, open: resolve }));
+  }
+
+  process(random: Random): SimProcess {
+    return random.pick(this.processes);
+  }
+
+  /** A process more, in the place of a dead one. */
+  open(): SimProcess {
+    this.named += 1;
+    const name = `p${this.named}`;
+    let crashed: () => void = () => undefined;
+    const part = {
+      name,
+      dead: false,
+      crashed: new Promise<void>((resolve) => (crashed = resolve)),
+      crash: () => {
+        if (part.dead) return;
+        part.dead = true;
+        this.crashes += 1;
+        this.note(`${name} crashes`);
+        this.gates = this.gates.filter((gate) => gate.owner !== process);
+        const place = this.processes.indexOf(process);
+        if (place >= 0) this.processes.splice(place, 1);
+        if (this.processes.length < (this.faults ? this.options.processes : 1)) this.open();
+        this.touch();
+        crashed();
+      },
+    };
+    const process: SimProcess = part as SimProcess;
+    const real = this.options.plant ? this.options.plant(this.options.store, this) : this.options.store;
+    Object.assign(part, {
+      runtime: createRuntime({
+        store: simulatedStore(real, this, process),
+        report: (error) => {
+          if (!isTransient(error)) this.reported.push(error);
+        },
+      }),
+    });
+    process.runtime.startWorkers();
+    this.processes.push(process);
+    return process;
+  }
+
+  /** Lets things happen until `over`, one at a time. */
+  async drive(over: () => boolean): Promise<void> {
+    for (;;) {
+      await this.rest();
+      if (over()) return;
+      this.steps += 1;
+      if (this.steps > stepsMax) throw new Error(`no end after ${stepsMax} steps`);
+      this.next();
+    }
+  }
+
+  /** Without faults, and with the database's clock standing still, until nothing happens any more. */
+  async calm(): Promise<void> {
+    // Loops look again after 250 ms of their process's time; a round without a write is rest.
+    const until = this.time.nowMs + 300;
+    await this.drive(() => this.gates.length === 0 && this.time.nowMs >= until);
+  }
+
+  private next(): void {
+    const { random, gates } = this;
+    if (this.faults) {
+      const roll = random.below(1_000);
+      if (roll < 6 && this.processes.length > 0) {
+        random.pick(this.processes).crash();
+        return;
+      }
+      if (roll < 60) {
+        this.nowMs += random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000]);
+        return;
+      }
+    }
+    if (gates.length > 0 && (!this.faults || !random.chance(0.03))) {
+      const place = random.below(gates.length);
+      const [gate] = gates.splice(place, 1);
+      if (gate) {
+        this.note(`${gate.owner?.name ?? "client"} ${gate.label}`);
+        gate.open();
+      }
+      return;
+    }
+    if (this.time.fireNext() || gates.length > 0) return;
+    if (this.underWay.size === 0) throw new Error("everything waits for ever");
+  }
+
+  /** Until nothing goes on by itself: every call is held, has come back, or waits for a lock. */
+  private async rest(): Promise<void> {
+    let idle = 0;
+    let seen = -1;
+    const realSince = Date.now();
+    for (let turns = 0; ; turns += 1) {
+      await turnOfLoop();
+      const now = this.activity + this.time.set;
+      if (now !== seen) {
+        seen = now;
+        idle = 0;
+        continue;
+      }
+      const moving = [...this.underWay].filter((call) => call.rests === "no");
+      if (moving.length > 0) {
+        if (turns > 0 && turns % 200 === 0) await this.findBlocked();
+        if (Date.now() - realSince > 20_000) throw new Error("a store call does not come back");
+        continue;
+      }
+      idle += 1;
+      if (idle >= 3 && !(await this.anyUnblocked())) return;
+    }
+  }
+
+  private async findBlocked(): Promise<void> {
+    const moving = [...this.underWay].filter((call) => call.rests === "no" && call.pid !== null);
+    const blocked = await this.blockedOf(moving);
+    for (const call of moving) if (blocked.has(call.pid ?? -1)) call.rests = "blocked";
+  }
+
+  private async anyUnblocked(): Promise<boolean> {
+    const waiting = [...this.underWay].filter((call) => call.rests === "blocked");
+    if (waiting.length === 0) return false;
+    const blocked = await this.blockedOf(waiting);
+    let any = false;
+    for (const call of waiting) {
+      if (blocked.has(call.pid ?? -1)) continue;
+      if (call.rests === "blocked") call.rests = "no";
+      any = true;
+    }
+    return any;
+  }
+
+  private async blockedOf(calls: readonly CallUnderWay[]): Promise<ReadonlySet<number>> {
+    const pids = calls.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+    return pids.length > 0 && this.options.blocked ? this.options.blocked(pids) : new Set();
+  }
+}
+
+/** The world's no, to be repeated; anything else is a defect. */
+export const transientCodes: ReadonlySet<string> = new Set([
+  "outcome-unknown",
+  "database-unavailable",
+  "database-busy",
+  "shutting-down",
+]);
+export const isTransient = (error: unknown): boolean =>
+  error instanceof LockstepError && transientCodes.has(error.code);
