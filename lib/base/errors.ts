@@ -21,6 +21,7 @@ export type ErrorCode =
   | "instance-exists"
   | "instance-ended"
   | "wrong-status"
+  | "migration-refused"
   | "sequence-conflict"
   | "idempotency-key-reuse"
   | "step-failed"

@@ -74,6 +74,7 @@ export const statusOf = {
   "instance-exists": 409,
   "instance-ended": 409,
   "wrong-status": 409,
+  "migration-refused": 409,
   "sequence-conflict": 409,
   "idempotency-key-reuse": 409,
   "step-failed": 422,

@@ -309,3 +309,55 @@ export const deadLetter = z.object({
 export type DeadLetter = z.infer<typeof deadLetter>;
 export const deadLetterList = pageOf(deadLetter);
 export const deadLetterQuery = z.strictObject({ ...pageQuery, instanceId: id.optional() });
+
+export const forkBody = z.strictObject({
+  /** Default: the newest. */
+  seq: z.int().min(1).optional(),
+  /** Of the new instance. */
+  id: id.optional(),
+  /** Arm the timers of that moment again, with the time they had left; default: none is. */
+  rearmTimers: z.boolean().optional(),
+  /** Send it the external events that the other took later, at most 1,000; default: none. */
+  laterEvents: z.boolean().optional(),
+  reason: controlBody.shape.reason,
+});
+export const resetBody = controlBody.extend({
+  seq: z.int().min(1),
+  rearmTimers: z.boolean().optional(),
+});
+export const migrateBody = controlBody.extend({
+  version: z.int().min(1),
+  /** Names of active states → their names in the other version, where they differ. */
+  mapping: z.record(z.string().max(256), z.string().max(256)).optional(),
+  /** Only says what would be done. */
+  dryRun: z.boolean().optional(),
+});
+/** `needs-mapping`: say which state it is now; `blocked`: no mapping helps. */
+const migrationVerdict = z.enum(["ok", "needs-mapping", "blocked"]);
+export const migrateResult = z.object({
+  instanceId: z.string(),
+  seq,
+  status: instanceStatus,
+  version: z.int(),
+  configuration: z.array(z.string()),
+  plan: z.object({
+    /** The worst of all. */
+    verdict: migrationVerdict,
+    states: z.array(
+      z.object({
+        state: z.string(),
+        to: z.string().nullable(),
+        verdict: migrationVerdict,
+        why: z.string().nullable(),
+      }),
+    ),
+    /** Armed timers that the other version doesn't know: they go. */
+    timersDropped: z.array(z.string()),
+    /** Context roots that the other version brings along, with their first values. */
+    contextAdded: z.array(z.string()),
+  }),
+  /** False after a dry run. */
+  changed: z.boolean(),
+  replayed: z.boolean(),
+});
+export type MigrateResult = z.infer<typeof migrateResult>;

@@ -22,6 +22,13 @@ export type ControlInput =
       invocations?: Snapshot["invocations"];
       /** The start itself had failed: it begins anew. */
       start?: StartInput;
+    }
+  | {
+      kind: "control";
+      verb: "fork" | "reset" | "migrate";
+      data: JsonObject;
+      /** The state from here on. */
+      snapshot: Snapshot;
     };
 
 /** The step, and the instance's status after it. */
@@ -55,6 +62,10 @@ export function applyControl(
       const invocations = { ...before.invocations, ...input.invocations };
       return { result: unmoved({ ...rest, status: "running", timers, invocations }), status: "running" };
     }
+    case "fork":
+    case "reset":
+    case "migrate":
+      return { result: { ...unmoved(input.snapshot), outcome: { outcome: "moved" } }, status: "running" };
   }
 }
 

@@ -50,12 +50,14 @@ export interface HeldTurn {
   readonly now: number;
   readonly turn: Turn;
   readonly machine: Machine;
+  /** The chart version by which its turn is run; default: the instance's. */
+  version?: number;
   readonly writes: StepWrites;
   readonly admit: Admission;
-  /** Messages lie in the mailbox behind those that this turn has read. */
-  readonly more: boolean;
 }
 
+  /** Its state then. */
+  readonly before: Snapshot;
 /** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`, and what `work` throws. */
 export async function inTurn<T extends { replayed: boolean }>(
   context: RuntimeContext,
@@ -83,7 +85,7 @@ export async function inTurn<T extends { replayed: boolean }>(
 async function run<T extends { replayed: boolean }>(
   context: RuntimeContext,
   tx: StoreTransaction,
-  { verb, actor, args, work }: TurnCall<T>,
+  { verb, actor, args, version, work }: TurnCall<T>,
   rejected: RejectedWrite[],
 ) {
   const { instanceId, idempotencyKey } = args;
@@ -110,7 +112,7 @@ async function run<T extends { replayed: boolean }>(
   const fences = args.fences && args.fences.length > 0 ? JSON.stringify(args.fences) : null;
   const asked = { fences, expectedSeq: args.expectedSeq ?? null, incarnation: row.incarnation };
   const keys = [asked, ...mailbox].flatMap((message) => fencesOf(message).map((fence) => fence.key));
-  const machine = context.machines.get(row);
+  const machine = context.machines.get({ chartId: row.chartId, version: version ?? row.version });
   const distributed = isDistributed(machine) ? [instanceId] : [];
   // Lock order: a step that reads locks and then ends a task holds the task first.
   if (keys.length + distributed.length > 0) await tx.holdTasksOf([instanceId]);
@@ -121,8 +123,9 @@ async function run<T extends { replayed: boolean }>(
   const writes = noWrites();
   const admit = admissionBy(lockRows, now, rejected, new Set(distributed));
   const more = mailbox.length === messagesPerTurnMax;
-  const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
-  const answerOf = await work({ tx, row, now, turn, machine, writes, admit, more });
+  const before = parseSnapshot(row.snapshot);
+  const turn = new Turn(machine, row, before, now, writes, mailbox, more);
+  const answerOf = await work({ tx, row, before, now, turn, machine, writes, admit });
   const began = performance.now();
   if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
   turn.finish();

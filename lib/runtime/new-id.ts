@@ -3,6 +3,7 @@
  */
 import { randomFillSync } from "node:crypto";
 import { hostname } from "node:os";
+import { sha256Hex } from "@/lib/base/canonical";
 
 /** Crockford's alphabet: no i, l, o, u to misread or misspeak. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -39,6 +40,10 @@ export const newAuditId = (): string => `a-${time()}${random(16)}`;
 
 /** The chart's name and 40 random bits; a taken one is tried anew by the caller. */
 export const newInstanceId = (chartId: string): string => `${chartId.slice(0, 100)}-${random(8)}`;
+
+/** 0-63: workers of a large installation each serve some. */
+export const partitionOf = (instanceId: string): number =>
+  Number.parseInt(sha256Hex(instanceId).slice(0, 2), 16) % 64;
 
 function time(): string {
   let rest = Date.now();

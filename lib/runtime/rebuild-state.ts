@@ -63,8 +63,9 @@ async function replayEntry(machines: Machines, before: Snapshot | null, entry: L
   if (entry.kind === "start") {
     return applyStart(machine, JSON.parse(entry.input) as StartInput, options).snapshot;
   }
-  if (entry.kind === "control") {
+  if (entry.kind === "control" || entry.kind === "migration") {
     const input = JSON.parse(entry.input) as ControlInput;
+    if ("snapshot" in input) return input.snapshot;
     return applyControl(machine, must(before, "what is controlled has begun"), input, options).result
       .snapshot;
   }

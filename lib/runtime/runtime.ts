@@ -20,6 +20,7 @@ import { createChart } from "./create-chart";
 import { deleteInstance } from "./delete-instance";
 import { endSession } from "./end-session";
 import { failTask } from "./fail-task";
+import { forkInstance } from "./fork-instance";
 import { forceReleaseLock } from "./force-release-lock";
 import { getChart } from "./get-chart";
 import { getHealth } from "./get-health";
@@ -43,6 +44,7 @@ import { listWorkers } from "./list-workers";
 import { LockWaits } from "./lock-waits";
 import { logRejectedWrites } from "./log-rejected-writes";
 import { Machines } from "./machines";
+import { migrateInstance } from "./migrate-instance";
 import { newTaskToken, newWorkerId } from "./new-id";
 import { openSession } from "./open-session";
 import { publishVersion } from "./publish-version";
@@ -51,6 +53,7 @@ import { releaseLock } from "./release-lock";
 import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
 import { renewSession } from "./renew-session";
+import { resetInstance } from "./reset-instance";
 import { resumeInstance } from "./resume-instance";
 import { retryDeadLetter } from "./retry-dead-letter";
 import type { RuntimeContext } from "./runtime-context";
@@ -87,6 +90,9 @@ const verbs = {
   terminateInstance,
   redriveInstance,
   listDeadLetters,
+  forkInstance,
+  resetInstance,
+  migrateInstance,
   retryDeadLetter,
   sendEvent,
   sendEvents,

@@ -17,6 +17,7 @@ import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyInput } from "./apply-input";
+import { applyControl, type ControlInput } from "./apply-control";
 import {
   isEnded,
   sessionCause,
@@ -63,6 +64,7 @@ export class Turn {
   private readonly statusBefore: string;
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
+  private readonly versionBefore: number;
   private stepped = 0;
   private readonly sessionBefore: string | null;
   /** The one that is open. */
@@ -87,6 +89,7 @@ export class Turn {
     this.statusBefore = row.status;
     this.sessionBefore = row.session;
     this.session = sessionOf(row, now);
+    this.versionBefore = row.version;
     if (row.session !== null && !this.session) this.row = { ...row, session: null };
     this.snapshot = snapshot ?? unstarted;
     for (const place of mailbox) this.waiting.push({ message: place, place });
@@ -241,6 +244,24 @@ export class Turn {
     const input = JSON.parse(message.input) as StepInput;
     const result = this.step(input);
     this.record(
+  /** A state put in the place of the present one, as a fork, a reset or a migration does. */
+  place(entry: {
+    input: Extract<ControlInput, { snapshot: Snapshot }>;
+    actor: string;
+    kind: "control" | "migration";
+    version: number;
+  }): void {
+    const { input, kind, actor, version } = entry;
+    this.row = { ...this.row, version };
+    const status = input.verb === "migrate" ? (this.row.status as InstanceStatus) : "running";
+    const { result } = applyControl(this.machine, this.snapshot, input, {
+      at: this.now,
+      seq: this.row.seq + 1,
+    });
+    const made = { kind, type: input.verb, input: JSON.stringify(input), actor };
+    this.record({ ...made, cause: null, messageId: null, dedupeKey: null }, result, status);
+  }
+
       {
         kind: input.kind === "answer" ? "task-answer" : "event",
         type: message.type,
@@ -338,8 +359,7 @@ export class Turn {
 
   private writeRow(): void {
     if (!this.snapshotBefore) this.writes.created.push(this.row);
-    else if (this.row.status === this.statusBefore && this.row.session === this.sessionBefore)
-      this.writes.stepped.push(this.row);
+    else if (this.isOrdinary()) this.writes.stepped.push(this.row);
     else this.writes.changed.push(this.row);
     if (this.row.configuration !== this.configurationBefore) {
       this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });
@@ -381,6 +401,12 @@ export class Turn {
   /** An instance that sent in vain hears of it. */
   private tellSender(message: MessageRow): void {
     const sender = /^instance:(.+)$/.exec(message.actor)?.[1];
+  /** Nothing has changed but what steps change. */
+  private isOrdinary(): boolean {
+    const { status, session, version } = this.row;
+    return status === this.statusBefore && session === this.sessionBefore && version === this.versionBefore;
+  }
+
     if (sender === undefined || sender === this.row.id) return;
     this.outgoing.push({
       from: this.row.id,
@@ -428,7 +454,7 @@ export class Turn {
 }
 
 /** Entries that stay what they are when their step fails. */
-const begun: ReadonlySet<string> = new Set(["start", "control"]);
+const begun: ReadonlySet<string> = new Set(["start", "control", "migration"]);
 
 /** One that is being cancelled goes on until its chart has ended. */
 function statusAfter(before: string, engine: Snapshot["status"]): InstanceStatus {
