@@ -55,6 +55,8 @@ export const instanceView = instanceSummary.extend({
   pending: z.int(),
   /** While it is open, only its holder's events are applied. It may have run out since: `until` is the database's time. */
   session: z.object({ holder: z.string(), until: timestamp }).nullable(),
+  /** The invocation that it is. */
+  parent: z.object({ instanceId: z.string(), taskId: z.string(), place: z.int() }).nullable(),
 });
 export type InstanceView = z.infer<typeof instanceView>;
 
@@ -260,6 +262,8 @@ export const instanceQuery = z.strictObject({
   state: z.string().max(256).optional(),
   idPrefix: z.string().max(128).optional(),
   businessKey: z.string().max(256).optional(),
+  /** Children of that instance's invocations. */
+  parent: id.optional(),
 });
 export const logQuery = z.strictObject({
   /** Entries with seq below this, newest first (default: from the newest). */

@@ -7,6 +7,8 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { LogRow } from "@/lib/store/instances";
+import { answerParents } from "./answer-parents";
+import { isEnded, parentOf } from "./instance-views";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "./new-id";
 import { openLockBook, deleteLock } from "./lock-rules";
@@ -53,12 +55,18 @@ export async function deleteInstance(
       errorCode: null,
       errorMessage: null,
     };
+    const writes = noWrites();
+    const parent = parentOf(row);
+    if (parent && !isEnded(row.status)) {
+      const gone = { ...row, status: "terminated" };
+      await answerParents(tx, [{ parent, row: gone, output: null }], writes, now);
+    }
     // The instance's own lock, where one was ever used: whoever holds it writes no more.
     const key = `instance:${instanceId}`;
     const lock = await tx.lockLockIfAny(key);
     const queue = lock ? await tx.readWaiters(key) : [];
     await tx.writeSteps({
-      ...noWrites(),
+      ...writes,
       changed: [
         {
           ...row,

@@ -13,6 +13,8 @@ import type { InstanceRow } from "@/lib/store/instances";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import type { Machine } from "@/lib/statechart/machine";
+import type { Snapshot } from "@/lib/statechart/snapshot";
+import { answerParents } from "./answer-parents";
 import type { Idempotent } from "./call";
 import { parseSnapshot, type Fence } from "./instance-views";
 import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
@@ -22,7 +24,16 @@ import { instanceNotFound, keyReuse } from "./refusals";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { holdLocks, isDistributed, senderLockOf } from "./sender-lock";
-import { admissionBy, fencesOf, postOutgoing, settleAnswers, type RejectedWrite } from "./step-batch";
+import {
+  admissionBy,
+  fencesOf,
+  postOutgoing,
+  settleAnswers,
+  type RejectedWrite,
+  endingsOf,
+  holdTasks,
+  leavesChildren,
+} from "./step-batch";
 import { Turn, type Admission } from "./turn";
 
 /** What every such call may carry. */
@@ -39,25 +50,25 @@ export interface TurnCall<T> {
   actor: Actor;
   /** Whose digest tells one call from another; all of them. */
   args: Guarded;
+  /** The chart version by which its turn is run; default: the instance's. */
+  version?: number;
   /** Records what the call does. What it gives back makes the answer, once the turn is over. */
   work: (held: HeldTurn) => (() => T) | Promise<() => T>;
 }
 
 export interface HeldTurn {
   readonly tx: StoreTransaction;
+  /** Its state then. */
+  readonly before: Snapshot;
   /** As it was when the call came. */
   readonly row: InstanceRow;
   readonly now: number;
   readonly turn: Turn;
   readonly machine: Machine;
-  /** The chart version by which its turn is run; default: the instance's. */
-  version?: number;
   readonly writes: StepWrites;
   readonly admit: Admission;
 }
 
-  /** Its state then. */
-  readonly before: Snapshot;
 /** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`, and what `work` throws. */
 export async function inTurn<T extends { replayed: boolean }>(
   context: RuntimeContext,
@@ -75,6 +86,7 @@ export async function inTurn<T extends { replayed: boolean }>(
     if (after) {
       context.sends.noteBatch({ ...after, outcomes: new Map(), rejected, stepped: after.stepped });
       context.wake();
+      if (after.leftChildren) context.settle();
     }
     return answer;
   } finally {
@@ -115,7 +127,7 @@ async function run<T extends { replayed: boolean }>(
   const machine = context.machines.get({ chartId: row.chartId, version: version ?? row.version });
   const distributed = isDistributed(machine) ? [instanceId] : [];
   // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (keys.length + distributed.length > 0) await tx.holdTasksOf([instanceId]);
+  if (keys.length + distributed.length > 0) await holdTasks(tx, [row]);
   const lockRows = await holdLocks(tx, keys, distributed.map(senderLockOf));
   const refusal = admissionBy(lockRows, now, rejected)({ ...asked, actor: actor.id, type: verb }, row);
   if (refusal) throw refusal;
@@ -129,6 +141,7 @@ async function run<T extends { replayed: boolean }>(
   const began = performance.now();
   if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
   turn.finish();
+  await answerParents(tx, endingsOf([turn]), writes, now);
   await postOutgoing(tx, [turn], writes);
   settleAnswers([turn], [], mailbox, now, writes, new Map());
   const answer = answerOf();
@@ -145,5 +158,9 @@ async function run<T extends { replayed: boolean }>(
   await tx.writeSteps(writes);
   const settled = new Map([...turn.verdicts].filter(([, { kind }]) => kind !== "queued"));
   const leftWork = writes.enqueued.length > 0;
-  return { answer, after: { settled, served: [instanceId], leftWork, stepped: writes.log.length } };
+  const leftChildren = leavesChildren([turn], writes);
+  return {
+    answer,
+    after: { settled, served: [instanceId], leftWork, leftChildren, stepped: writes.log.length },
+  };
 }

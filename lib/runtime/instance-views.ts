@@ -4,6 +4,7 @@
 import type { Json } from "@/lib/base/json";
 import type { ArmedTimer, Snapshot } from "@/lib/statechart/snapshot";
 import type { ActionRun, Candidate, ContextChange } from "@/lib/statechart/trace";
+import type { ParentRef } from "@/lib/store/children";
 import type { InstanceRow, LabelRow, LogLine, LogRow } from "@/lib/store/instances";
 
 export type InstanceStatus =
@@ -51,6 +52,8 @@ export interface InstanceView extends InstanceSummary {
   pending: number;
   /** While it is open, only its holder's events are applied. It may have run out since: `until` is the database's time. */
   session: { holder: string; until: number } | null;
+  /** The invocation that it is. */
+  parent: { instanceId: string; taskId: string; place: number } | null;
 }
 export interface StateAt {
   instanceId: string;
@@ -176,7 +179,16 @@ export function viewInstance(row: InstanceRow, labels: readonly LabelRow[], pend
     timers: viewTimers(snapshot),
     pending,
     session: row.session === null ? null : viewSession(row.session),
+    parent: viewParent(row),
   };
+}
+
+export const parentOf = (row: Pick<InstanceRow, "parent">): ParentRef | null =>
+  row.parent === null ? null : (JSON.parse(row.parent) as ParentRef);
+
+function viewParent(row: InstanceRow): InstanceView["parent"] {
+  const parent = parentOf(row);
+  return parent && { instanceId: parent.instanceId, taskId: parent.taskId, place: parent.place };
 }
 
 function viewSession(text: string): { holder: string; until: number } {

@@ -10,7 +10,7 @@ import { newMessageId } from "./new-id";
 export interface Outgoing {
   from: string;
   to: string;
-  event: { type: string; data?: Json; sendid?: string };
+  event: { type: string; data?: Json; sendid?: string; invokeid?: string };
   at: number;
 }
 
@@ -26,6 +26,7 @@ export function internalMessage(
     type: event.type,
     ...(event.data === undefined ? {} : { data: event.data }),
     ...(event.sendid === undefined ? {} : { sendid: event.sendid }),
+    ...(event.invokeid === undefined ? {} : { invokeid: event.invokeid }),
     // SCXML: the address to answer to.
     origin: `#_scxml_${sender}`,
     origintype: "http://www.w3.org/TR/scxml/#SCXMLEventProcessor",

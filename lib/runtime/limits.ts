@@ -39,6 +39,12 @@ export const claimWaitMaxMs = 30_000;
 export const rankPerTierMs = 60_000;
 /** Tasks that one server carries out at once by itself. */
 export const ownSlots = 4;
+/** Children of one `each`, and how many of them run at once: by default, and at most. */
+export const childrenMax = 100_000;
+export const childCap = 10;
+export const childCapMax = 10_000;
+/** Children begun in one transaction: on SQLite it has the one write lock meanwhile. */
+export const childrenBegunMax = 25;
 /** How often a worker says that it is there, after which silence its id is free, and when it is forgotten. */
 export const workerBeatMs = 10_000;
 export const workerSilentMs = 35_000;

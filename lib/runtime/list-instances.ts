@@ -11,6 +11,8 @@ export interface ListInstancesArgs extends PageArgs {
   state?: string | undefined;
   idPrefix?: string | undefined;
   businessKey?: string | undefined;
+  /** Children of that instance's invocations. */
+  parent?: string | undefined;
 }
 
 export async function listInstances(

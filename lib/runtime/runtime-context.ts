@@ -18,7 +18,7 @@ export interface RuntimeContext {
   readonly closing: AbortSignal;
   /** Says that mailboxes may have something to step. Only a hint. */
   wake(): void;
-  /** Says that a task is over, for which others may have waited. Only a hint. */
+  /** Says that a task is over, for which others may have waited, or that children are to begin or end. Only a hint. */
   settle(): void;
 }
 

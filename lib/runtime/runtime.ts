@@ -68,6 +68,7 @@ import { terminateInstance } from "./terminate-instance";
 import { Presence } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
+import { settleChildren } from "./workers/settle-children";
 import { settleLocks } from "./workers/settle-locks";
 import { TaskRunner } from "./workers/run-tasks";
 import { settleTasks } from "./workers/settle-tasks";
@@ -89,10 +90,10 @@ const verbs = {
   cancelInstance,
   terminateInstance,
   redriveInstance,
-  listDeadLetters,
   forkInstance,
   resetInstance,
   migrateInstance,
+  listDeadLetters,
   retryDeadLetter,
   sendEvent,
   sendEvents,
@@ -158,10 +159,14 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
   const loops: Loop[] = [];
   const walk: Walk = { after: "" };
   const wake = () => loops[0]?.hint();
-  const settle = () => loops[1]?.hint();
+  const settle = () => {
+    loops[1]?.hint();
+    loops[2]?.hint();
+  };
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
     if (result.leftWork) wake();
+    if (result.leftChildren) settle();
     await logRejectedWrites(store, result.rejected).catch(report);
   };
   const context: RuntimeContext = {
@@ -202,6 +207,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
       loops.push(
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleTasks(store, wake), report),
+        startLoop(() => settleChildren(context, report), report),
         startLoop(() => settleLocks(store), report),
         startLoop(() => presence.round(), report),
       );

@@ -6,17 +6,16 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { hashJson, sha256Hex } from "@/lib/base/canonical";
+import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import type { InstanceRow, LabelRow } from "@/lib/store/instances";
+import type { LabelRow } from "@/lib/store/instances";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
-import { applyStart, type StartInput } from "./apply-input";
+import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "./call";
 import { chartNotFound } from "./get-chart";
 import { viewInstance, type InstanceView } from "./instance-views";
-import { engineSemantics } from "./limits";
 import { versionNotFound, withMachines, type VersionName } from "./machines";
 import { instanceExists } from "@/lib/store/steps";
 import { newInstanceId } from "./new-id";
@@ -24,7 +23,6 @@ import { requirePayload, requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { keyReuse } from "./refusals";
 import { postOutgoing } from "./step-batch";
-import { Turn } from "./turn";
 
 export interface StartInstanceArgs extends Idempotent {
   chartId: string;
@@ -55,13 +53,14 @@ export async function startInstance(
     context.store.transaction((tx) => startIn(context, tx, actor, args, wanted)),
   );
   if (view.pending > 0) context.wake();
+  context.settle();
   return view;
 }
 
 /** The version named, else the newest. It is loaded here, so that the transaction finds it. */
-async function chooseVersion(
+export async function chooseVersion(
   { store, machines }: RuntimeContext,
-  args: StartInstanceArgs,
+  args: { chartId: string; version?: number | undefined },
 ): Promise<VersionName> {
   const chart = await store.findChart(args.chartId);
   if (!chart) throw chartNotFound(args.chartId);
@@ -106,27 +105,18 @@ async function startIn(
   const now = await tx.now();
 
   const writes = noWrites();
-  const row = freshRow(id, args, wanted, now, before);
-  const turn = new Turn(context.machines.get(wanted), row, null, now, writes, [], false);
-  const input: StartInput = { kind: "start", id, name: args.chartId, input: args.input ?? null };
-  const options = { at: row.at, seq: row.seq + 1, trace: true };
-  turn.record(
-    {
-      kind: "start",
-      type: "start",
-      input: JSON.stringify(input),
-      actor: actor.id,
-      cause: null,
-      messageId: null,
-      dedupeKey: idempotencyKey ?? null,
-    },
-    applyStart(context.machines.get(wanted), input, options),
-  );
-  turn.run(
-    () => null,
-    () => false,
-  );
-  turn.finish();
+  const begun = {
+    ...wanted,
+    id,
+    input: args.input ?? null,
+    priority: args.priority ?? 0,
+    businessKey: args.businessKey ?? null,
+    parent: null,
+    actor: actor.id,
+    cause: null,
+    dedupeKey: idempotencyKey ?? null,
+  };
+  const turn = beginInstance(context.machines.get(wanted), begun, now, before, writes);
   const labels: LabelRow[] = Object.entries(args.labels ?? {}).map(([key, value]) => ({
     instanceId: id,
     key,
@@ -141,44 +131,3 @@ async function startIn(
   await tx.writeSteps(writes);
   return view;
 }
-
-function freshRow(
-  id: string,
-  args: StartInstanceArgs,
-  { chartId, version }: VersionName,
-  now: number,
-  tombstone: InstanceRow | undefined,
-): InstanceRow {
-  const priority = args.priority ?? 0;
-  const at = Math.max(now, tombstone?.at ?? 0);
-  return {
-    id,
-    incarnation: tombstone ? tombstone.incarnation : 1,
-    status: "running",
-    chartId,
-    version,
-    semantics: engineSemantics,
-    seq: tombstone?.seq ?? 0,
-    at,
-    priority,
-    rank: at - priority * 60_000,
-    businessKey: args.businessKey ?? null,
-    partition: partitionOf(id),
-    configuration: "[]",
-    snapshot: "",
-    stateHash: "",
-    snapshotSeq: tombstone?.seq ?? 0,
-    logBytes: 0,
-    lastEvent: null,
-    errorCode: null,
-    errorMessage: null,
-    createdAt: at,
-    updatedAt: at,
-    endedAt: null,
-    deletedAt: null,
-    session: null,
-  };
-}
-
-/** 0-63: workers of a large installation each serve some. */
-const partitionOf = (id: string): number => Number.parseInt(sha256Hex(id).slice(0, 2), 16) % 64;

@@ -10,17 +10,20 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import { must } from "@/lib/base/assert";
+import type { ChildKey, ChildRow } from "@/lib/store/children";
 import type { DedupeRow, InstanceRow, MessageRow, QueuedMessage } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
-import { isEnded, parseSnapshot, type Fence, type SendResult } from "./instance-views";
+import { answerParents, type Ending } from "./answer-parents";
+import { isEnded, parentOf, parseSnapshot, type Fence, type SendResult } from "./instance-views";
 import { batchBudgetMs, engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
 import type { Machines } from "./machines";
 import { sessionRefusal } from "./instance-session";
-import { internalMessage } from "./internal-message";
+import { internalMessage, type Outgoing } from "./internal-message";
 import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
 import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "./sender-lock";
+import { isChildKind, taskIdOf } from "./task-rules";
 import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
@@ -60,6 +63,8 @@ export interface BatchResult {
   rejected: RejectedWrite[];
   /** Something was put into a mailbox and waits for a worker. */
   leftWork: boolean;
+  /** Children may be to begin or to end. */
+  leftChildren: boolean;
   stepped: number;
 }
 
@@ -87,7 +92,7 @@ export async function stepBatch(
   const fenceKeys = waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key));
   const distributed = rows.filter((row) => isDistributed(machines.get(row))).map(({ id }) => id);
   // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (fenceKeys.length + distributed.length > 0) await tx.holdTasksOf([...byId.keys()]);
+  if (fenceKeys.length + distributed.length > 0) await holdTasks(tx, rows);
   const lockRows = await holdLocks(tx, fenceKeys, distributed.map(senderLockOf));
 
   const writes = noWrites();
@@ -112,6 +117,7 @@ export async function stepBatch(
     turns.push(turn);
   }
 
+  await answerParents(tx, endingsOf(turns), writes, now);
   await postOutgoing(tx, turns, writes);
   settleAnswers(turns, incoming, [...mailboxes.values()].flat(), now, writes, outcomes);
   await tx.writeSteps(writes);
@@ -124,9 +130,25 @@ export async function stepBatch(
     served: turns.map((turn) => turn.row.id),
     rejected,
     leftWork: writes.enqueued.length > 0,
+    leftChildren: leavesChildren(turns, writes),
     stepped: writes.log.length,
   };
 }
+
+/** The tasks that steps of these instances may end: their own, and those that they are the children of. */
+export async function holdTasks(tx: StoreTransaction, rows: readonly InstanceRow[]): Promise<void> {
+  await tx.holdTasksOf(rows.map(({ id }) => id));
+  const parents = rows.flatMap((row) => parentOf(row) ?? []);
+  if (parents.length > 0) await tx.lockTasks(parents);
+}
+
+export const endingsOf = (turns: readonly Turn[]): Ending[] => turns.flatMap(({ ending }) => ending ?? []);
+
+/** Worth a look of workers/settle-children. */
+export const leavesChildren = (turns: readonly Turn[], writes: StepWrites): boolean =>
+  writes.childrenLeft.length > 0 ||
+  writes.tasksBegun.some(({ kind }) => isChildKind(kind)) ||
+  turns.some(({ ending }) => ending !== null);
 
 /** A row that was not returned is held by another transaction, or isn't there. */
 async function sortOutAbsent(
@@ -272,20 +294,21 @@ export async function postOutgoing(
 ): Promise<void> {
   const outgoing = turns.flatMap((turn) => turn.outgoing);
   if (outgoing.length === 0) return;
-  const here = new Map(turns.map((turn) => [turn.row.id, turn.row]));
-  const addressed = outgoing.map((each) => ({
-    ...each,
-    id: /^(?:instance:|#_scxml_)(.+)$/.exec(each.to)?.[1],
-  }));
+  const here = new Map(turns.map((turn) => [turn.row.id, turn]));
+  const children = await tx.findChildren(
+    outgoing.flatMap(({ from, to }) => childAddressed(to, here.get(from)) ?? []),
+  );
+  const addressed = outgoing.map((each) => ({ ...each, ...addressOf(each, here.get(each.from), children) }));
   const others = addressed.flatMap(({ id }) => (id === undefined || here.has(id) ? [] : [id]));
   const there = new Map((await tx.incarnationsOf([...new Set(others)])).map((row) => [row.id, row]));
-  for (const { id, from, to, event, at } of addressed) {
-    const row = id === undefined ? undefined : (here.get(id) ?? there.get(id));
-    if (row && row.deletedAt === null && !isEnded(row.status)) {
+  for (const { id, incarnation, from, to, event, at } of addressed) {
+    const row = id === undefined ? undefined : (here.get(id)?.row ?? there.get(id));
+    const isSame = incarnation === undefined || incarnation === row?.incarnation;
+    if (row && isSame && row.deletedAt === null && !isEnded(row.status)) {
       writes.enqueued.push(internalMessage(from, row, event, at));
       continue;
     }
-    const sender = here.get(from);
+    const sender = here.get(from)?.row;
     if (!sender || isEnded(sender.status) || event.type === "error.communication") continue;
     const problem = {
       type: "error.communication",
@@ -299,6 +322,33 @@ export async function postOutgoing(
     };
     writes.enqueued.push(internalMessage(from, sender, problem, at));
   }
+}
+
+/** `#_INVOKEID`: where the sender's child is looked up; null: it is no such address. */
+function childAddressed(to: string, sender: Turn | undefined): ChildKey | null {
+  const invokeId = /^#_(?!scxml_|parent$)(.+)$/.exec(to)?.[1];
+  const running = invokeId === undefined ? undefined : sender?.snapshot.invocations[invokeId];
+  if (!sender || invokeId === undefined || running?.src !== "chart") return null;
+  const { id: parentId, incarnation: parentIncarnation } = sender.row;
+  return { parentId, parentIncarnation, parentTask: taskIdOf(running.generation, invokeId), place: 0 };
+}
+
+/** The instance at an address of SCXML's, as far as there may be one; what goes to a parent says from which invocation. */
+function addressOf(
+  { to, event }: Outgoing,
+  sender: Turn | undefined,
+  children: readonly ChildRow[],
+): { id?: string | undefined; incarnation?: number; event: Outgoing["event"] } {
+  const parent = to === "#_parent" && sender ? parentOf(sender.row) : null;
+  if (parent) {
+    const invokeid = parent.taskId.slice(parent.taskId.indexOf(":") + 1);
+    return { id: parent.instanceId, incarnation: parent.incarnation, event: { ...event, invokeid } };
+  }
+  const child = childAddressed(to, sender);
+  if (!child) return { id: /^(?:instance:|#_scxml_)(.+)$/.exec(to)?.[1], event };
+  const { parentId, parentTask } = child;
+  const row = children.find((each) => each.parentId === parentId && each.parentTask === parentTask);
+  return { id: row?.childId, event };
 }
 
 /** Outcomes for the callers, and the answers kept for repeats. */

@@ -24,6 +24,9 @@ export interface TaskError {
   data?: Json;
 }
 
+/** Carried out by instances: nobody claims them, workers/settle-children begins them when they are due. */
+export const isChildKind = (kind: string): boolean => kind === "chart" || kind === "each";
+
 export const isOwnType = (type: string): boolean => (ownKinds as readonly string[]).includes(type);
 
 export const taskIdOf = (generation: number, invokeId: string): string => `${generation}:${invokeId}`;
@@ -40,7 +43,7 @@ export function newTask(
   const kind: TaskKind = effect.placeholder
     ? "placeholder"
     : (ownKinds.find((own) => own === effect.src) ?? "named");
-  const isClaimable = kind !== "placeholder" && kind !== "human";
+  const isClaimable = kind !== "placeholder" && kind !== "human" && !isChildKind(kind);
   return {
     instanceId: instance.id,
     taskId: taskIdOf(effect.generation, effect.id),
@@ -63,7 +66,7 @@ export function newTask(
     timeoutMs: effect.timeoutMs ?? null,
     attemptUntil: null,
     overallUntil: null,
-    dueAt: null,
+    dueAt: isChildKind(kind) ? at : null,
     worker: null,
     token: null,
     leaseUntil: null,

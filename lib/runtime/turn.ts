@@ -14,12 +14,14 @@ import type { Json } from "@/lib/base/json";
 import type { Effect } from "@/lib/statechart/effect";
 import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
+import type { ParentRef } from "@/lib/store/children";
 import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
-import { applyInput } from "./apply-input";
 import { applyControl, type ControlInput } from "./apply-control";
+import { applyInput } from "./apply-input";
 import {
   isEnded,
+  parentOf,
   sessionCause,
   takesMessages,
   timerLabel,
@@ -28,7 +30,7 @@ import {
 } from "./instance-views";
 import { noSessionTimer, sessionOf, sessionTimer, type Session } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
-import { newTask, taskIdOf } from "./task-rules";
+import { isChildKind, newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
 import type { Machine } from "@/lib/statechart/machine";
 import { instanceEnded, sequenceConflict } from "./refusals";
@@ -62,9 +64,9 @@ export class Turn {
   private readonly snapshotBefore: Snapshot | null;
   private readonly configurationBefore: string | null;
   private readonly statusBefore: string;
+  private readonly versionBefore: number;
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
-  private readonly versionBefore: number;
   private stepped = 0;
   private readonly sessionBefore: string | null;
   /** The one that is open. */
@@ -87,9 +89,9 @@ export class Turn {
     this.snapshotBefore = snapshot;
     this.configurationBefore = snapshot ? row.configuration : null;
     this.statusBefore = row.status;
+    this.versionBefore = row.version;
     this.sessionBefore = row.session;
     this.session = sessionOf(row, now);
-    this.versionBefore = row.version;
     if (row.session !== null && !this.session) this.row = { ...row, session: null };
     this.snapshot = snapshot ?? unstarted;
     for (const place of mailbox) this.waiting.push({ message: place, place });
@@ -98,6 +100,14 @@ export class Turn {
   /** Messages that wait, as far as they were read. */
   get pending(): number {
     return this.waiting.length;
+  }
+
+  /** What this turn's end is to the invocation that the instance is; null: it didn't end, or is nobody's. */
+  get ending(): { parent: ParentRef; row: InstanceRow; output: Json } | null {
+    const { status } = this.row;
+    if (status === this.statusBefore || (!isEnded(status) && status !== "failed")) return null;
+    const parent = parentOf(this.row);
+    return parent && { parent, row: this.row, output: this.snapshot.output ?? null };
   }
 
   /** As `pending`; never 0 when the mailbox holds more than was read. */
@@ -160,6 +170,7 @@ export class Turn {
       if (verdict?.kind === "applied") verdict.result.pending = left;
     }
     if (this.session && !takesMessages(this.row.status)) this.setSession(null);
+    this.leaveFamilies();
     if (this.stepped > 0 || this.row.session !== this.sessionBefore) this.writeRow();
     // What waits here is work again when someone mends the instance.
     const wasOpen = this.sessionBefore !== null;
@@ -233,17 +244,6 @@ export class Turn {
     for (const effect of result.effects) this.carryOut(effect, at);
   }
 
-  private take({ message, place, own }: Waiting, admit: Admission): void {
-    const refusal = admit(message, this.row);
-    if (refusal) {
-      this.verdicts.set(message.messageId, { kind: "refused", error: refusal });
-      if (place) this.bury(message, place, refusal.code);
-      return;
-    }
-    if (place) this.writes.consumed.push(place);
-    const input = JSON.parse(message.input) as StepInput;
-    const result = this.step(input);
-    this.record(
   /** A state put in the place of the present one, as a fork, a reset or a migration does. */
   place(entry: {
     input: Extract<ControlInput, { snapshot: Snapshot }>;
@@ -262,6 +262,17 @@ export class Turn {
     this.record({ ...made, cause: null, messageId: null, dedupeKey: null }, result, status);
   }
 
+  private take({ message, place, own }: Waiting, admit: Admission): void {
+    const refusal = admit(message, this.row);
+    if (refusal) {
+      this.verdicts.set(message.messageId, { kind: "refused", error: refusal });
+      if (place) this.bury(message, place, refusal.code);
+      return;
+    }
+    if (place) this.writes.consumed.push(place);
+    const input = JSON.parse(message.input) as StepInput;
+    const result = this.step(input);
+    this.record(
       {
         kind: input.kind === "answer" ? "task-answer" : "event",
         type: message.type,
@@ -342,6 +353,17 @@ export class Turn {
     }
   }
 
+  /** Invocations of children that this turn has ended or left. */
+  private leaveFamilies(): void {
+    const after = this.snapshot.invocations;
+    for (const [id, { src, generation }] of Object.entries(this.snapshotBefore?.invocations ?? {})) {
+      if (!isChildKind(src) || after[id]?.generation === generation) continue;
+      const { id: parentId, incarnation: parentIncarnation } = this.row;
+      const parentTask = taskIdOf(generation, id);
+      this.writes.childrenLeft.push({ parentId, parentIncarnation, parentTask });
+    }
+  }
+
   private storeSnapshotWhenDue(): void {
     const { seq, snapshotSeq, logBytes } = this.row;
     if (seq - snapshotSeq < snapshotEveryEntries && logBytes < snapshotEveryBytes) return;
@@ -379,6 +401,12 @@ export class Turn {
     }
   }
 
+  /** Nothing has changed but what steps change. */
+  private isOrdinary(): boolean {
+    const { status, session, version } = this.row;
+    return status === this.statusBefore && session === this.sessionBefore && version === this.versionBefore;
+  }
+
   /** A new message whose expected seq can't come true any more: what lies before it takes the next one. */
   private refuseOvertaken(): void {
     for (let index = this.waiting.length - 1; index >= 0; index -= 1) {
@@ -401,12 +429,6 @@ export class Turn {
   /** An instance that sent in vain hears of it. */
   private tellSender(message: MessageRow): void {
     const sender = /^instance:(.+)$/.exec(message.actor)?.[1];
-  /** Nothing has changed but what steps change. */
-  private isOrdinary(): boolean {
-    const { status, session, version } = this.row;
-    return status === this.statusBefore && session === this.sessionBefore && version === this.versionBefore;
-  }
-
     if (sender === undefined || sender === this.row.id) return;
     this.outgoing.push({
       from: this.row.id,

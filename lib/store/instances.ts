@@ -34,6 +34,8 @@ export interface InstanceRow {
   deletedAt: number | null;
   /** JSON: the session that is, or was, open; null: none. */
   session: string | null;
+  /** JSON: the invocation that it is (ParentRef); null: nobody's. */
+  parent: string | null;
 }
 
 export interface LabelRow {
@@ -174,6 +176,8 @@ export interface InstanceFilter {
   state?: string | undefined;
   idPrefix?: string | undefined;
   businessKey?: string | undefined;
+  /** Children of that instance's invocations. */
+  parent?: string | undefined;
 }
 export interface Runnable {
   id: string;

@@ -14,6 +14,7 @@ import type {
   SnapshotRow,
   TimerRow,
 } from "./instances";
+import type { ChildWrites } from "./children";
 import type { TaskRow } from "./tasks";
 
 export const instanceExists = (id: string): LockstepError =>
@@ -26,7 +27,7 @@ export const instanceExists = (id: string): LockstepError =>
   );
 
 /** All that a batch of steps changes. */
-export interface StepWrites {
+export interface StepWrites extends ChildWrites {
   /** New instances, and tombstones re-created. */
   created: InstanceRow[];
   labels: LabelRow[];
@@ -54,7 +55,7 @@ export interface StepWrites {
   tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];
   /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go, their tasks are cancelled. */
   ended: { instanceId: string; at: number; reason: string }[];
-  /** Instances that were deleted: their mailbox, timers and tasks go. */
+  /** Instances that were deleted: their mailbox, timers and tasks go, their children are orphans. */
   emptied: string[];
   /** Instances that take nothing now: what waits for them is no work until they are in `unparked`. */
   parked: string[];
@@ -92,6 +93,9 @@ export const noWrites = (): StepWrites => ({
   cancelled: [],
   tasksBegun: [],
   tasksCancelled: [],
+  childrenBegun: [],
+  childrenEnded: [],
+  childrenLeft: [],
   ended: [],
   emptied: [],
   parked: [],

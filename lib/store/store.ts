@@ -5,13 +5,14 @@
  *        never before. Every implementation passes the one contract suite (sql/store-contract.test.ts).
  */
 import type { ChartReads, ChartWrites } from "./charts";
+import type { ChildReads, ChildTransaction } from "./children";
 import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
 import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
 import type { WorkerReads, WorkerTransaction } from "./workers";
 
-export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, WorkerReads {
+export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, ChildReads, WorkerReads {
   readonly database: "sqlite" | "postgresql";
   /**
    * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
@@ -36,7 +37,7 @@ export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, 
 }
 
 export interface StoreTransaction
-  extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction, WorkerTransaction {
+  extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction, ChildTransaction, WorkerTransaction {
   /**
    * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
    * SQLite: the machine's, inside the write lock, never below an earlier reading.

@@ -88,7 +88,7 @@ export interface TaskReads {
   findKeys(keys: readonly Pick<KeyRow, "scope" | "key">[]): Promise<KeyRow[]>;
   /** Keys whose holder is done. */
   findFreeKeys(limit: number): Promise<KeyRow[]>;
-  /** Tasks at which the sweeper must look. */
+  /** Tasks at which the sweeper must look; those of children (children.ts) are not among them. */
   findDueTasks(now: number, limit: number): Promise<TaskKey[]>;
 }
 

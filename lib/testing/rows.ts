@@ -45,6 +45,7 @@ export const instanceRow = (over: Partial<InstanceRow> = {}): InstanceRow => ({
   endedAt: null,
   deletedAt: null,
   session: null,
+  parent: null,
   ...over,
 });
 

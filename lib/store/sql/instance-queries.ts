@@ -158,6 +158,9 @@ function filtersOf(filter: InstanceFilter): Sql[] {
   if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
   if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);
   if (filter.businessKey !== undefined) conditions.push(sql`"business_key" = ${filter.businessKey}`);
+  if (filter.parent !== undefined) {
+    conditions.push(sql`"id" IN (SELECT "child_id" FROM "children" WHERE "parent_id" = ${filter.parent})`);
+  }
   if (filter.idPrefix !== undefined && filter.idPrefix !== "") {
     conditions.push(sql`substr("id", 1, ${filter.idPrefix.length}) = ${filter.idPrefix}`);
   }

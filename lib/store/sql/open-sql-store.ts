@@ -3,6 +3,7 @@
  */
 import type { Store, StoreTransaction } from "../store";
 import { chartReads, chartWrites } from "./chart-queries";
+import { childReads, childTransaction } from "./child-queries";
 import { readChanges } from "./change-queries";
 import { beginOnSqlite, clockTrouble, readClock } from "./clock";
 import { connect, type ConnectionOptions } from "./connection";
@@ -38,6 +39,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...instanceReads(connection, dialect),
     ...lockReads(connection, dialect),
     ...taskReads(connection, dialect),
+    ...childReads(connection),
     ...workerReads(connection),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider),
@@ -64,6 +66,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...stepTransaction(handle, dialect, nextN),
       ...lockTransaction(handle, dialect, nextN),
       ...taskTransaction(handle, dialect),
+      ...childTransaction(handle, dialect),
       ...workerTransaction(handle, dialect),
       // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
       now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),

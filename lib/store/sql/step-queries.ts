@@ -9,6 +9,7 @@ import type { DeadLetterRow, DedupeRow, InstanceRow, QueuedMessage } from "../in
 import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
 import { join, raw, sql, type Handle } from "./statement";
 import type { Dialect } from "./dialect";
+import { writeStepChildren } from "./child-queries";
 import { writeStepTasks } from "./task-queries";
 import {
   columnName,
@@ -187,6 +188,7 @@ async function writeSteps(
     rearm,
   );
   await writeStepTasks(handle, dialect, writes);
+  writeStepChildren(handle, dialect, writes);
   insert(
     mailbox,
     writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN(), parked: 0 })),

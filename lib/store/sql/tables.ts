@@ -77,6 +77,7 @@ export const instances = table("instances", {
   endedAt: "bigint",
   deletedAt: "bigint",
   session: "text",
+  parent: "text",
 });
 export const instanceLabels = table("instance_labels", { instanceId: "text", key: "text", value: "text" });
 export const instanceStates = table("instance_states", { instanceId: "text", state: "text" });
@@ -202,6 +203,16 @@ export const tasks = table("tasks", {
   startedAt: "bigint",
   updatedAt: "bigint",
   endedAt: "bigint",
+});
+export const children = table("children", {
+  parentId: "text",
+  parentIncarnation: "int",
+  parentTask: "text",
+  place: "int",
+  childId: "text",
+  status: "text",
+  result: "text",
+  error: "text",
 });
 export const concurrencyKeys = table("concurrency_keys", {
   scope: "text",

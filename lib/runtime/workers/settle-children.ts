@@ -1,0 +1,237 @@
+/**
+ * Begins the instances that invocations of `chart` and `each` ask for, and terminates those that nobody waits for any more.
+ *
+ * Holds: I9 a child begins in the transaction that marks its task, held, as begun: exactly once. A family that was left
+ *        begins nobody: who leaves it writes its task first.
+ */
+import { systemActor } from "@/lib/access/actor";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import { familyOf, type ChildRow, type ParentRef } from "@/lib/store/children";
+import { noWrites, type StepWrites } from "@/lib/store/steps";
+import type { StoreTransaction } from "@/lib/store/store";
+import type { TaskRow } from "@/lib/store/tasks";
+import { afterEnds, over, type EndedChild } from "../answer-parents";
+import { beginInstance } from "../begin-instance";
+import {
+  decide,
+  endedChild,
+  endOf,
+  joinedOutput,
+  progressOf,
+  readChartRequest,
+  readEachRequest,
+  roomOf,
+  withProgress,
+  type EachProgress,
+} from "../child-rules";
+import { childrenBegunMax } from "../limits";
+import { withMachines, type VersionName } from "../machines";
+import { newInstanceId } from "../new-id";
+import type { RuntimeContext } from "../runtime-context";
+import { chooseVersion } from "../start-instance";
+import { postOutgoing } from "../step-batch";
+import { taskIdempotencyKey, retryOf, type TaskError } from "../task-rules";
+import { terminateInstance } from "../terminate-instance";
+import type { Turn } from "../turn";
+
+const familiesMax = 20;
+const orphansMax = 100;
+
+/** True when there may be more. */
+export async function settleChildren(
+  context: RuntimeContext,
+  report: (error: unknown) => void,
+): Promise<boolean> {
+  const { store } = context;
+  const due = await store.findDueFamilies(await store.now(), familiesMax);
+  let done = 0;
+  for (const task of due) {
+    try {
+      await settleFamily(context, task);
+      done += 1;
+    } catch (error) {
+      report(error);
+    }
+  }
+  const orphans = await store.findOrphans(orphansMax);
+  for (const instanceId of orphans) {
+    try {
+      const reason = "the state that invoked it was left";
+      await terminateInstance(context, systemActor, { instanceId, reason });
+      done += 1;
+    } catch (error) {
+      report(error);
+    }
+  }
+  if (done > 0) context.wake();
+  return done > 0;
+}
+
+async function settleFamily(context: RuntimeContext, seen: TaskRow): Promise<void> {
+  const wanted = await wantedVersion(context, seen);
+  await withMachines(context.machines, () =>
+    context.store.transaction(async (tx) => {
+      const id = "id" in wanted ? wanted.id : undefined;
+      // Lock order: a child whose id the chart gives may have had a life before.
+      const [before] = id === undefined ? [] : await tx.lockInstances([id]);
+      const [task] = await tx.lockTasks([seen]);
+      const now = await tx.now();
+      if (!task || task.dueAt === null || task.dueAt > now) return;
+      const writes = noWrites();
+      const family = new Family(context, tx, task, writes, now);
+      if (task.status === "pending") {
+        if ("error" in wanted) await family.fail(wanted.error);
+        else if (before && before.deletedAt === null)
+          await family.fail({
+            code: "instance-exists",
+            message: `there is an instance ${before.id} already`,
+          });
+        else if ("progress" in wanted) await family.beginEach(wanted.progress);
+        else await family.beginChart(wanted.version, wanted.id, wanted.input, before);
+      } else if (family.isTimeUp()) {
+        await family.fail({ code: "timeout", message: "the children took longer than their invocation may" });
+        writes.childrenLeft.push(familyOf(task));
+      } else await family.beginNext();
+      await postOutgoing(tx, family.turns, writes);
+      await tx.writeSteps(writes);
+    }),
+  );
+}
+
+type Wanted =
+  | { error: TaskError }
+  | { version: VersionName; id: string | undefined; input: Json }
+  | { progress: EachProgress };
+
+/** What a new family needs that is read before its transaction; of one that has begun, nothing. */
+async function wantedVersion(context: RuntimeContext, task: TaskRow): Promise<Wanted> {
+  const input = JSON.parse(task.input) as Json;
+  const read = task.kind === "chart" ? readChartRequest(input) : readEachRequest(input);
+  if ("error" in read) return read;
+  const { chartId, version } = read.request;
+  if (task.status !== "pending") return { progress: progressOf(task) };
+  try {
+    const chosen = await chooseVersion(context, { chartId, version });
+    if (!("items" in read.request)) return { ...read.request, version: chosen };
+    const { items, cap, need, onFailed } = read.request;
+    const counts = { total: items.length, started: 0, succeeded: 0, failed: 0 };
+    return { progress: { ...chosen, cap, need, onFailed, ...counts } };
+  } catch (error) {
+    if (!(error instanceof LockstepError) || error.retry !== "never") throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+/** One family's part of a transaction; its task is held. */
+class Family {
+  readonly turns: Turn[] = [];
+
+  constructor(
+    private readonly context: RuntimeContext,
+    private readonly tx: StoreTransaction,
+    private readonly task: TaskRow,
+    private readonly writes: StepWrites,
+    private readonly now: number,
+  ) {}
+
+  isTimeUp(): boolean {
+    const until = deadlineOf(this.task);
+    return until !== null && until <= this.now;
+  }
+
+  fail(error: TaskError): Promise<void> {
+    return this.tx.writeTasks([over(this.task, { error }, systemActor.id, this.writes, this.now)]);
+  }
+
+  async beginChart(
+    version: VersionName,
+    id: string | undefined,
+    input: Json,
+    tombstone: Parameters<typeof beginInstance>[3],
+  ): Promise<void> {
+    const childId = id ?? newInstanceId(version.chartId);
+    const task = { ...this.begun(), progress: JSON.stringify({ instanceId: childId }) };
+    const ended = this.begin(version, childId, 0, input, tombstone);
+    await this.tx.writeTasks([await afterEnds(this.tx, task, ended, this.writes, this.now)]);
+  }
+
+  async beginEach(progress: EachProgress): Promise<void> {
+    const task = withProgress(this.begun(), progress, this.now);
+    const verdict = decide(progress, null);
+    if (verdict === "open") return this.beginNextOf(task);
+    const end = verdict === "done" ? joinedOutput([], progress.total) : { error: verdict };
+    await this.tx.writeTasks([over(task, end, systemActor.id, this.writes, this.now)]);
+  }
+
+  beginNext(): Promise<void> {
+    return this.beginNextOf(this.task);
+  }
+
+  private async beginNextOf(task: TaskRow): Promise<void> {
+    const { items } = JSON.parse(task.input) as { items: Json[] };
+    const before = progressOf(task);
+    const many = Math.min(roomOf(before), childrenBegunMax);
+    const ended: EndedChild[] = [];
+    for (let place = before.started; place < before.started + many; place += 1) {
+      const id = newInstanceId(before.chartId);
+      ended.push(...this.begin(before, id, place, items[place] ?? null, undefined));
+    }
+    const progress = { ...before, started: before.started + many };
+    const dueAt = roomOf(progress) > 0 ? this.now : deadlineOf(task);
+    const after = { ...withProgress(task, progress, this.now), dueAt };
+    await this.tx.writeTasks([await afterEnds(this.tx, after, ended, this.writes, this.now)]);
+  }
+
+  /** The task as its first child finds it. */
+  private begun(): TaskRow {
+    const { task, now } = this;
+    const { withinMs } = retryOf(task);
+    const begun = {
+      ...task,
+      status: "running",
+      attempt: 1,
+      attemptUntil: task.timeoutMs === null ? null : now + task.timeoutMs,
+      overallUntil: withinMs === undefined ? null : now + withinMs,
+      startedAt: now,
+      updatedAt: now,
+    };
+    return { ...begun, dueAt: deadlineOf(begun) };
+  }
+
+  /** A child; with its end, when it had nothing to wait for. */
+  private begin(
+    { chartId, version }: VersionName,
+    id: string,
+    place: number,
+    input: Json,
+    tombstone: Parameters<typeof beginInstance>[3],
+  ): EndedChild[] {
+    const { task, writes, now } = this;
+    const { instanceId, incarnation, taskId } = task;
+    const parent: ParentRef = { instanceId, incarnation, taskId, place };
+    const cause = { actor: `instance:${instanceId}`, cause: taskIdempotencyKey(task), dedupeKey: null };
+    const begun = { id, chartId, version, input, priority: task.priority, businessKey: null, parent };
+    const machine = this.context.machines.get({ chartId, version });
+    const turn = beginInstance(machine, { ...begun, ...cause }, now, tombstone, writes);
+    this.turns.push(turn);
+    const row: ChildRow = {
+      ...familyOf(task),
+      place,
+      childId: id,
+      status: "running",
+      result: null,
+      error: null,
+    };
+    const { ending } = turn;
+    const end = ending && endOf(ending.row, ending.output);
+    writes.childrenBegun.push(end ? endedChild(row, end) : row);
+    return end ? [{ row: endedChild(row, end), end }] : [];
+  }
+}
+
+/** When its time is over, whatever its children do. */
+const deadlineOf = ({ attemptUntil, overallUntil }: TaskRow): number | null => {
+  const ends = [attemptUntil, overallUntil].filter((each) => each !== null);
+  return ends.length === 0 ? null : Math.min(...ends);
+};

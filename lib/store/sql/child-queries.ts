@@ -1,0 +1,86 @@
+/**
+ * Children's statements: each over a whole batch, each found by key.
+ */
+import type { ChildReads, ChildRow, ChildTransaction, ChildWrites, FamilyKey } from "../children";
+import type { TaskRow } from "../tasks";
+import type { Reader } from "./connection";
+import type { Dialect } from "./dialect";
+import { sql, type Handle, type Sql } from "./statement";
+import { children, columnName, insertInto, tasks, updateOf } from "./tables";
+
+const familyColumns = ["parentId", "parentIncarnation", "parentTask"];
+const keyColumns = [...familyColumns, "place"];
+const ofFamily = ({ parentId, parentIncarnation, parentTask }: FamilyKey): Sql =>
+  sql`"parent_id" = ${parentId} AND "parent_incarnation" = ${parentIncarnation} AND "parent_task" = ${parentTask}`;
+
+export function childReads(handle: Reader): ChildReads {
+  return {
+    findDueFamilies: (now, limit) =>
+      handle.query<TaskRow>(
+        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each') ORDER BY "due_at" LIMIT ${limit}`,
+      ),
+    async findOrphans(limit) {
+      const rows = await handle.query<{ childId: string }>(
+        sql`SELECT ${children.pick("childId")} FROM ${children.name} WHERE "status" = 'orphan' LIMIT ${limit}`,
+      );
+      return rows.map(({ childId }) => childId);
+    },
+    async countChildren(parentId) {
+      const [row] = await handle.query<{ count: number }>(
+        sql`SELECT count(*) AS "count" FROM ${children.name} WHERE "parent_id" = ${parentId}`,
+      );
+      return row?.count ?? 0;
+    },
+  };
+}
+
+export function childTransaction(handle: Handle, dialect: Dialect): ChildTransaction {
+  return {
+    async findChildren(keys) {
+      if (keys.length === 0) return [];
+      const wanted = dialect.records(keys, {
+        parentId: "text",
+        parentIncarnation: "int",
+        parentTask: "text",
+        place: "int",
+      });
+      return handle.query<ChildRow>(
+        sql`SELECT ${children.all} FROM ${children.name} WHERE ("parent_id", "parent_incarnation", "parent_task", "place") IN (SELECT r."parentId", r."parentIncarnation", r."parentTask", r."place" FROM ${wanted})`,
+      );
+    },
+    readFamily: (family) =>
+      handle.query<ChildRow>(
+        sql`SELECT ${children.all} FROM ${children.name} WHERE ${ofFamily(family)} ORDER BY "place"`,
+      ),
+  };
+}
+
+/** A step's part. After its tasks: who begins children holds the task, so that nobody begins any once it is over. */
+export function writeStepChildren(
+  handle: Handle,
+  dialect: Dialect,
+  writes: ChildWrites & { emptied: readonly string[] },
+): void {
+  const { childrenBegun, childrenEnded, childrenLeft, emptied } = writes;
+  if (childrenBegun.length > 0) handle.postRows(insertInto(dialect, children), childrenBegun);
+  if (childrenEnded.length > 0) {
+    handle.postRows(updateOf(dialect, children, keyColumns, ["status", "result", "error"]), childrenEnded);
+  }
+  if (childrenLeft.length > 0) handle.postRows(leaving(dialect, familyColumns), childrenLeft);
+  if (emptied.length > 0) {
+    handle.postRows(
+      leaving(dialect, ["parentId"]),
+      emptied.map((parentId) => ({ parentId })),
+    );
+  }
+}
+
+const leaving = (dialect: Dialect, key: readonly string[]): { text: string } => {
+  const rows = dialect.rowsTable(
+    Object.fromEntries(key.map((name) => [name, children.columns[name] ?? "text"])),
+  );
+  const matches = key.map((name) => `"children".${columnName(name)} = ${dialect.cell(name)}`).join(" AND ");
+  return {
+    text: `UPDATE "children" SET "status" = 'orphan' ${rows === null ? "" : `FROM ${rows}`} WHERE ${matches} AND "status" = 'running'`,
+  };
+};
