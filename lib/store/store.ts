@@ -37,7 +37,13 @@ export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, 
 }
 
 export interface StoreTransaction
-  extends ChartWrites, StepTransaction, LockTransaction, TaskTransaction, ChildTransaction, WorkerTransaction {
+  extends
+    ChartWrites,
+    StepTransaction,
+    LockTransaction,
+    TaskTransaction,
+    ChildTransaction,
+    WorkerTransaction {
   /**
    * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
    * SQLite: the machine's, inside the write lock, never below an earlier reading.
