@@ -7,13 +7,27 @@
  * mismatch is said, never hidden.
  */
 import { useQuery } from "@tanstack/react-query";
-import { Ghost, History, MoreHorizontal, Send, ShieldAlert, Trash } from "lucide-react";
+import {
+  CircleX,
+  Ghost,
+  GitFork,
+  History,
+  MailX,
+  MoreHorizontal,
+  Pause,
+  Send,
+  ShieldAlert,
+  Trash,
+} from "lucide-react";
 import type { Route } from "next";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useEffect, useMemo, useState } from "react";
 import { ChartCanvas } from "@/components/canvas/chart-canvas";
 import { Legend } from "@/components/canvas/legend";
+import { ControlDialog } from "@/components/instances/control-dialog";
+import { controlWords, haltOf, possibleVerbs, type ControlVerb } from "@/components/instances/control-words";
+import { DeadLettersDialog } from "@/components/instances/dead-letters-dialog";
 import { StatusChip } from "@/components/instances/status-chip";
 import { Banner } from "@/components/ui/banner";
 import { Button, IconButton } from "@/components/ui/button";
@@ -45,6 +59,7 @@ import { DiffTab } from "./diff-tab";
 import { reasonWords, replayStart } from "./entry-words";
 import { EventList } from "./event-list";
 import { eventTypes } from "./event-types";
+import { ForkDialog } from "./fork-dialog";
 import { GoToDialog } from "./go-to-dialog";
 import { LocksTab } from "./locks-tab";
 import { marksAt } from "./marks-at";
@@ -121,7 +136,8 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   } = useChartVersion(instance.chartId, stateQuery.data?.version ?? instance.version);
   const prefetch = usePrefetchSeq(instance.id);
   const findEntry = useFindEntry(instance.id, total);
-  const [dialog, setDialog] = useState<"send" | "go" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"send" | "go" | "delete" | "fork" | "letters" | null>(null);
+  const [control, setControl] = useState<ControlVerb | null>(null);
   const [playing, setPlaying] = useState(false);
   const newEvents = useNewSince(live, total);
   const tab = tabNames.find((name) => name === params.get("tab")) ?? "why";
@@ -186,6 +202,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
     [instance.configuration, version],
   );
   const shown = stateQuery.data;
+  const halt = haltOf(instance);
 
   return (
     <>
@@ -215,7 +232,28 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                   <MoreHorizontal size={14} aria-hidden />
                 </IconButton>
               }
-              items={[{ label: "Delete…", icon: Trash, danger: true, onSelect: () => setDialog("delete") }]}
+              items={[
+                ...possibleVerbs(instance.status).map((verb) => ({
+                  label: `${controlWords[verb].label}…`,
+                  icon: controlWords[verb].icon,
+                  danger: controlWords[verb].danger,
+                  onSelect: () => setControl(verb),
+                  testId: `control-${verb}`,
+                })),
+                {
+                  label: `Fork from #${formatCount(cursor)}…`,
+                  icon: GitFork,
+                  onSelect: () => setDialog("fork"),
+                  testId: "fork",
+                },
+                {
+                  label: "Dead letters…",
+                  icon: MailX,
+                  onSelect: () => setDialog("letters"),
+                  testId: "dead-letters",
+                },
+                { label: "Delete…", icon: Trash, danger: true, onSelect: () => setDialog("delete") },
+              ]}
             />
           </>
         }
@@ -279,6 +317,20 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               <span data-testid="hash-check">{shown.hashMatches ? "hash matches" : "hash differs"}</span>
             </span>
           ) : null}
+        </Banner>
+      ) : null}
+      {live && halt ? (
+        <Banner
+          tone={instance.status === "failed" ? "wrong" : "offline"}
+          icon={instance.status === "failed" ? CircleX : Pause}
+          testId="halt-banner"
+          action={
+            <Button size="sm" onClick={() => setControl(halt.verb)} data-testid="halt-action">
+              {controlWords[halt.verb].label}…
+            </Button>
+          }
+        >
+          <strong className="font-semibold">{halt.title}</strong> {halt.text}
         </Banner>
       ) : null}
       {shown && !shown.hashMatches ? (
@@ -451,6 +503,39 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
             setDialog(null);
             seek(seq);
           }}
+        />
+      ) : null}
+      {control ? (
+        <ControlDialog
+          instanceId={instance.id}
+          verb={control}
+          onClose={() => setControl(null)}
+          onDone={({ status, seq, changed }) => {
+            setControl(null);
+            backToLive();
+            showToast(
+              changed ? `#${formatCount(seq)}: ${instance.id} is ${status}.` : `It was ${status} already.`,
+            );
+          }}
+        />
+      ) : null}
+      {dialog === "fork" ? (
+        <ForkDialog
+          instanceId={instance.id}
+          seq={cursor}
+          later={total - cursor}
+          onClose={() => setDialog(null)}
+          onForked={(id) => {
+            setDialog(null);
+            router.push(`/instances/${encodeURIComponent(id)}` as Route);
+          }}
+        />
+      ) : null}
+      {dialog === "letters" ? (
+        <DeadLettersDialog
+          instanceId={instance.id}
+          ended={possibleVerbs(instance.status).length === 0}
+          onClose={() => setDialog(null)}
         />
       ) : null}
       {dialog === "delete" ? (

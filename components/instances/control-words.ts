@@ -1,0 +1,106 @@
+/**
+ * The control verbs in words: when they make sense, what they do, and how a status that an operator made reads.
+ */
+import { Ban, OctagonX, Pause, Play, RotateCcw, type LucideIcon } from "lucide-react";
+import { formatCount } from "@/components/ui/time";
+import type { InstanceStatus } from "@/lib/contract/instances";
+
+export type ControlVerb = "suspend" | "resume" | "cancel" | "terminate" | "redrive";
+
+export interface ControlWords {
+  /** On the button: a verb. */
+  label: string;
+  /** While it is under way. */
+  doing: string;
+  icon: LucideIcon;
+  danger: boolean;
+  from: readonly InstanceStatus[];
+  /** What it does, a line each. */
+  does: readonly string[];
+}
+
+export const controlVerbs = ["suspend", "resume", "redrive", "cancel", "terminate"] as const;
+
+export const controlWords: Record<ControlVerb, ControlWords> = {
+  suspend: {
+    label: "Suspend",
+    doing: "Suspending…",
+    icon: Pause,
+    danger: false,
+    from: ["running"],
+    does: [
+      "What is sent to it waits in its mailbox, in order.",
+      "Its timers do not fire; those that come due meanwhile fire when it is resumed.",
+      "Tasks under way go on and answer into the mailbox. Locks it holds stay held.",
+    ],
+  },
+  resume: {
+    label: "Resume",
+    doing: "Resuming…",
+    icon: Play,
+    danger: false,
+    from: ["suspended"],
+    does: ["Timers that came due fire first, then what waits is applied in order."],
+  },
+  redrive: {
+    label: "Redrive",
+    doing: "Redriving…",
+    icon: RotateCcw,
+    danger: false,
+    from: ["failed"],
+    does: [
+      "It runs again, from the event that failed: that one first, then what waits behind it.",
+      "If nothing has changed since, it fails again.",
+    ],
+  },
+  cancel: {
+    label: "Cancel",
+    doing: "Cancelling…",
+    icon: Ban,
+    danger: true,
+    from: ["queued", "running", "suspended", "failed", "stuck"],
+    does: [
+      "Its chart gets the event cancel. If it handles it, it cleans up and ends as cancelled.",
+      "If it doesn’t, it ends where it is, at once.",
+    ],
+  },
+  terminate: {
+    label: "Terminate",
+    doing: "Terminating…",
+    icon: OctagonX,
+    danger: true,
+    from: ["queued", "running", "suspended", "cancelling", "compensating", "stuck", "failed"],
+    does: [
+      "It ends now, without a word to its chart: nothing is cleaned up.",
+      "What waits for it becomes dead letters. Its timers and tasks go.",
+    ],
+  },
+};
+
+export const possibleVerbs = (status: string): ControlVerb[] =>
+  controlVerbs.filter((verb) => controlWords[verb].from.includes(status as InstanceStatus));
+
+/** What an instance that does not run waits for, and the verb that helps; null: nothing to say. */
+export function haltOf(instance: {
+  status: string;
+  pending: number;
+  error: { code: string; message: string } | null;
+}): { title: string; text: string; verb: ControlVerb } | null {
+  const { status, pending, error } = instance;
+  const waiting =
+    pending === 0 ? "" : ` ${formatCount(pending)} ${pending === 1 ? "message waits" : "messages wait"}.`;
+  switch (status) {
+    case "suspended":
+      return { title: "Suspended.", text: `Events wait, timers do not fire.${waiting}`, verb: "resume" };
+    case "failed":
+      return {
+        title: "Failed.",
+        text: `${error ? `${error.code}: ${error.message}.` : ""}${waiting}`,
+        verb: "redrive",
+      };
+    case "cancelling":
+      return { title: "Being cancelled.", text: "Its chart cleans up.", verb: "terminate" };
+    default:
+      return null;
+  }
+}
