@@ -133,6 +133,14 @@ describe("what a translation looks like", () => {
     expect(evaluate(translate("s == n"))).toBe("error");
   });
 
+  test("`a || b` is the value of the side that decides", () => {
+    expect(evaluate(translate("n || 7"))).toEqual(evaluate("context.n"));
+    expect(evaluate(translate("nothing || s"))).toEqual(evaluate("context.s"));
+    expect(evaluate(translate("nothing && nothing.x"))).toEqual({ value: null });
+    expect(evaluate(translate("'' || nothing || [1]"))).toEqual({ value: [1] });
+    expect(translate("n || ".repeat(1_000) + "1")).toMatch(/^unsupported/);
+  });
+
   test("a side that may throw in ECMAScript is not swallowed by CEL's && and ||", () => {
     expect(translate("map.a.z == 1 || yes", "bool")).toBe("context.map.a.z == 1 ? true : context.yes");
     expect(translate("undeclared == 1 && yes", "bool")).toBe("context.undeclared == 1 ? context.yes : false");

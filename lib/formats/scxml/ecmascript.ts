@@ -31,6 +31,7 @@ export interface TranslationOptions {
 
 // Longer texts are generated programs; a chart's expressions are lines.
 const textCharsMax = 8_000;
+const repeatedCharsMax = 2_000;
 
 export function translateEcmaScript(text: string, options: TranslationOptions): Translation {
   if (text.length > textCharsMax)
@@ -328,6 +329,12 @@ class Translator {
       context === "bool"
         ? [this.condition(left), this.condition(right)]
         : [this.value(left), this.value(right)];
+    if (context === "value" && !isOnly(a, "bool")) {
+      // The side that decides is the value; a long chain repeats its beginnings.
+      if (a.text.length > repeatedCharsMax) throw new Unsupported("a chain this long is not translated");
+      const test = this.condition(left);
+      return operator === "&&" ? this.ternary(test, b, a) : this.ternary(test, a, b);
+    }
     const throws = a.throws || b.throws;
     const bool = isOnly(a, "bool") && isOnly(b, "bool") ? only("bool") : "any";
     // CEL's && and || swallow the failure of one side where the other decides; and they want bools.
