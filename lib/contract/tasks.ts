@@ -2,7 +2,7 @@
  * Tasks: outside work under a lease, for workers in any language.
  */
 import { z } from "zod";
-import { json, pageOf, pageQuery, timestamp } from "./common";
+import { id, json, pageOf, pageQuery, timestamp } from "./common";
 import { fence } from "./instances";
 
 /** The src of an invocation. */
@@ -129,6 +129,8 @@ export const taskView = z.object({
   worker: z.string().nullable(),
   leaseUntil: timestamp.nullable(),
   attemptUntil: timestamp.nullable(),
+  /** When the time for all attempts is over: an answer then comes too late. */
+  dueAt: timestamp.nullable(),
   progress: json,
   concurrencyKey: z.string().nullable(),
   result: json,
@@ -143,6 +145,22 @@ export type TaskView = z.infer<typeof taskView>;
 /** `now`: the database's clock when this was read: leases are counted against it, never the browser's. */
 export const taskList = pageOf(taskView).extend({ now: timestamp });
 export const taskQuery = z.strictObject({ ...pageQuery });
+
+/** Tasks of all instances that wait for a person, the longest waiting first. */
+export const openTaskQuery = z.strictObject({ ...pageQuery, kind: z.literal("human") });
+export const taskParams = z.object({ instanceId: id, taskId: z.string().min(1).max(512) });
+/** `give-back`: somebody else may have it. `take-over`: also from who has it. */
+export const takeTaskBody = z.strictObject({ how: z.enum(["take", "take-over", "give-back"]) });
+export const answerTaskBody = z.strictObject({
+  output: json.optional(),
+  /** Instead of an output: it can't be done, and why. */
+  refusal: z.string().min(1).max(4_000).optional(),
+});
+export const answerTaskResult = z.object({
+  status: z.enum(["succeeded", "failed"]),
+  /** It had been answered just so before. */
+  replayed: z.boolean(),
+});
 
 export const beatWorkerBody = z.strictObject({
   /** Made by the worker at its start: tells it from another one that claims the same id. */

@@ -12,6 +12,7 @@ import type { Actor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
+import { answerTask } from "./answer-task";
 import { beatWorker } from "./beat-worker";
 import { cancelInstance } from "./cancel-instance";
 import { claimTasks } from "./claim-tasks";
@@ -39,6 +40,7 @@ import { listCharts } from "./list-charts";
 import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
+import { listOpenTasks } from "./list-open-tasks";
 import { listTasks } from "./list-tasks";
 import { listWorkers } from "./list-workers";
 import { LockWaits } from "./lock-waits";
@@ -64,6 +66,7 @@ import { SendQueue } from "./send-queue";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
 import { suspendInstance } from "./suspend-instance";
+import { takeTask } from "./take-task";
 import { terminateInstance } from "./terminate-instance";
 import { Presence } from "./worker-registry";
 import { startLoop, type Loop } from "./workers/loop";
@@ -112,6 +115,9 @@ const verbs = {
   releaseLock,
   forceReleaseLock,
   listTasks,
+  listOpenTasks,
+  takeTask,
+  answerTask,
   claimTasks,
   heartbeatTask,
   completeTask,

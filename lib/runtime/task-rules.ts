@@ -44,6 +44,8 @@ export function newTask(
     ? "placeholder"
     : (ownKinds.find((own) => own === effect.src) ?? "named");
   const isClaimable = kind !== "placeholder" && kind !== "human" && !isChildKind(kind);
+  // A person has one attempt, and its time begins now.
+  const personUntil = kind === "human" && effect.timeoutMs !== undefined ? at + effect.timeoutMs : null;
   return {
     instanceId: instance.id,
     taskId: taskIdOf(effect.generation, effect.id),
@@ -54,7 +56,8 @@ export function newTask(
     kind,
     type: effect.src,
     status: "pending",
-    queue: isClaimable ? effect.src : null,
+    // People's are listed by it too.
+    queue: isClaimable || kind === "human" ? effect.src : null,
     input: JSON.stringify(effect.input),
     priority: instance.priority,
     rank: at - instance.priority * rankPerTierMs,
@@ -65,8 +68,8 @@ export function newTask(
     retry: JSON.stringify(effect.retry ?? {}),
     timeoutMs: effect.timeoutMs ?? null,
     attemptUntil: null,
-    overallUntil: null,
-    dueAt: isChildKind(kind) ? at : null,
+    overallUntil: personUntil,
+    dueAt: isChildKind(kind) ? at : personUntil,
     worker: null,
     token: null,
     leaseUntil: null,

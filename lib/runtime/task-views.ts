@@ -61,6 +61,8 @@ export interface TaskView {
   worker: string | null;
   leaseUntil: number | null;
   attemptUntil: number | null;
+  /** When the time for all attempts is over: an answer then comes too late. */
+  dueAt: number | null;
   progress: Json;
   concurrencyKey: string | null;
   result: Json;
@@ -107,6 +109,7 @@ export const viewTask = (row: TaskRow, keys: readonly KeyRow[], now: number): Ta
   worker: row.worker,
   leaseUntil: row.leaseUntil,
   attemptUntil: row.attemptUntil,
+  dueAt: row.overallUntil,
   progress: parse(row.progress),
   concurrencyKey: row.concurrencyKey,
   result: parse(row.result),

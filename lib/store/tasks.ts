@@ -77,6 +77,12 @@ export interface TaskReads {
     after: Pick<TaskRow, "createdAt" | "taskId"> | null,
     limit: number,
   ): Promise<TaskRow[]>;
+  /** All that wait in a queue, longest ready first; rows after the cursor. */
+  listQueue(
+    queue: string,
+    after: Pick<TaskRow, "readyAt" | "instanceId" | "taskId"> | null,
+    limit: number,
+  ): Promise<TaskRow[]>;
   findTask(key: TaskKey): Promise<TaskRow | null>;
   /** How many of each type may be claimed at `now`, counted up to `limitEach`; types without any are left out. */
   countClaimable(

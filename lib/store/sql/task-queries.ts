@@ -32,6 +32,14 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
         sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "instance_id" = ${instanceId} ${behind} ORDER BY "created_at" DESC, "task_id" DESC LIMIT ${limit}`,
       );
     },
+    listQueue(queue, after, limit) {
+      const behind = after
+        ? sql`AND ("ready_at", "instance_id", "task_id") > (${after.readyAt}, ${after.instanceId}, ${after.taskId})`
+        : empty;
+      return handle.query<TaskRow>(
+        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "queue" = ${queue} ${behind} ORDER BY "ready_at", "instance_id", "task_id" LIMIT ${limit}`,
+      );
+    },
     async findTask({ instanceId, taskId }) {
       const [row] = await handle.query<TaskRow>(
         sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "instance_id" = ${instanceId} AND "task_id" = ${taskId}`,
