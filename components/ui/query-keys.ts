@@ -10,6 +10,7 @@ export const queryKeys = {
   instance: (instanceId: string) => ["instance", instanceId] as const,
   /** Entries of the log never change: not under `instance`, so that news does not fetch history again. */
   history: (instanceId: string) => ["history", instanceId] as const,
+  openTasks: ["open-tasks"] as const,
   locks: ["locks"] as const,
   lock: (key: string) => ["lock", key] as const,
 };

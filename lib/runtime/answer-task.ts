@@ -43,7 +43,7 @@ export async function answerTask(
       refusal === undefined
         ? seen?.status === "succeeded" && seen.result === JSON.stringify(output)
         : seen?.status === "failed" && seen.error === JSON.stringify(refused(refusal));
-    if (isSame && seen.worker === actor.id)
+    if (isSame && seen?.worker === actor.id)
       return { status: refusal === undefined ? "succeeded" : "failed", replayed: true };
     const task = { ...(await holdHumanTask(tx, key)) };
     requireNobodyElse(task, actor);

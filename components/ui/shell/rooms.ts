@@ -1,7 +1,7 @@
 /**
  * The rooms of the console that exist, in the order of the navigation.
  */
-import { Boxes, LayoutDashboard, Lock, Workflow, type LucideIcon } from "lucide-react";
+import { Boxes, ClipboardCheck, LayoutDashboard, Lock, Workflow, type LucideIcon } from "lucide-react";
 import type { Route } from "next";
 
 export interface Room {
@@ -17,9 +17,13 @@ export const rooms: Room[] = [
   { name: "Overview", href: "/", icon: LayoutDashboard, matches: (path) => path === "/" },
   { name: "Instances", href: "/instances", icon: Boxes, matches: under("/instances") },
   { name: "Locks", href: "/locks", icon: Lock, matches: under("/locks") },
+  { name: "Work", href: "/work", icon: ClipboardCheck, matches: under("/work") },
   { name: "Charts", href: "/charts", icon: Workflow, matches: under("/charts") },
 ];
 
 /** Pages that need the width: the editor, time travel, locks. They get the 44 px rail instead of the sidebar. */
 export const isDense = (path: string): boolean =>
-  path.startsWith("/charts/") || path.startsWith("/instances/") || under("/locks")(path);
+  path.startsWith("/charts/") ||
+  path.startsWith("/instances/") ||
+  under("/locks")(path) ||
+  under("/work")(path);
