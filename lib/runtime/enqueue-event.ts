@@ -15,8 +15,14 @@ export async function enqueueEvent(context: RuntimeContext, send: Send): Promise
   const { instanceId, messageId, dedupeKey, actor } = send.message;
   const row = await context.store.findInstance(instanceId);
   if (!row || row.deletedAt !== null) return { kind: "refused", error: instanceNotFound(instanceId) };
-  if (isEnded(row.status)) return { kind: "refused", error: instanceEnded(row) };
   const dedupeScope = dedupeKey === null ? null : sendScope(row, actor);
+  if (isEnded(row.status)) {
+    const [kept] =
+      dedupeScope === null || dedupeKey === null
+        ? []
+        : await context.store.transaction((tx) => tx.findAnswers([{ scope: dedupeScope, key: dedupeKey }]));
+    return kept ? replayOf(kept, send.digest) : { kind: "refused", error: instanceEnded(row) };
+  }
   const earlier = await context.store.transaction(async (tx) => {
     const now = await tx.now();
     if (dedupeScope !== null && dedupeKey !== null) {

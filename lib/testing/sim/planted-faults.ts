@@ -8,7 +8,7 @@ import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { SeedOptions } from "./run-seed";
-import type { World } from "./world";
+import type { CallUnderWay, World } from "./world";
 
 export interface PlantedFault {
   what: string;
@@ -124,36 +124,36 @@ export const plantedFaults: Record<string, PlantedFault> = {
     options: { plant: inWrites((writes, world) => (rarely(world) ? { ...writes, armed: [] } : writes)) },
   },
   "generation-reused": {
-    what: "an answer is taken for the present entry of its state",
+    what: "a late answer is taken for the present entry of its state",
     seed: 0,
     says: "I6",
     options: {
       weights: { task: 60 },
-      busyRate: 0.5,
-      plant: inTransactions((tx) => {
-        let rows: InstanceRow[] = [];
-        return {
-          lockInstances: async (ids, options) => (rows = await tx.lockInstances(ids, options)),
-          async readMailboxes(ids, limit) {
-            const messages = await tx.readMailboxes(ids, limit);
-            return messages.map((message) => {
-              const input = JSON.parse(message.input) as { kind: string; id: string; generation: number };
-              const row = rows.find(({ id }) => id === message.instanceId);
-              const state = row?.snapshot ? (JSON.parse(row.snapshot) as Snapshot) : null;
-              const generation = state?.invocations[input.id]?.generation;
-              if (input.kind !== "answer" || generation === undefined) return message;
-              return { ...message, input: JSON.stringify({ ...input, generation }) };
-            });
+      plant: (store, world) =>
+        inTransactions((tx) => ({
+          async lockTaskByToken(token) {
+            const row = await tx.lockTaskByToken(token);
+            return row?.status === "cancelled" ? { ...row, status: "running" } : row;
           },
-        };
-      }),
+          async writeSteps(writes) {
+            for (const message of writes.enqueued) {
+              const input = JSON.parse(message.input) as { kind: string; id: string; generation: number };
+              if (input.kind !== "answer") continue;
+              const row = await store.findInstance(message.instanceId);
+              const state = JSON.parse(row?.snapshot ?? "{}") as Partial<Snapshot>;
+              const generation = state.invocations?.[input.id]?.generation ?? input.generation;
+              message.input = JSON.stringify({ ...input, generation });
+            }
+            return tx.writeSteps(writes);
+          },
+        }))(store, world),
     },
   },
   "flag-cleared-late": {
     what: "who has work is a flag in memory, cleared after the step by what was read before it",
     seed: 0,
     says: "I8",
-    options: { plant: readyFlags },
+    options: { plant: readyFlags, weights: { send: 200 } },
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
@@ -184,8 +184,9 @@ export const plantedFaults: Record<string, PlantedFault> = {
     seed: 0,
     says: "I3",
     options: {
-      weights: { start: 40 },
+      weights: { start: 50, lock: 0, control: 0, task: 0, dead: 0 },
       instances: 1,
+      clients: 4,
       busyRate: 0.6,
       plant: inTransactions((tx) => {
         let rows: InstanceRow[] = [];
@@ -290,44 +291,37 @@ export const plantedFaults: Record<string, PlantedFault> = {
 
 class NeverCommitted extends Error {}
 
-/** An index of who has work, made of notices instead of rows. */
+/** Messages are flagged when they come; who was stepped is unflagged a moment after the commit. */
 function readyFlags(store: Store, world: World): Store {
-  const ready = (world.shared["ready"] ??= new Set<string>()) as Set<string>;
+  async function clear(ids: readonly string[]): Promise<void> {
+    const idle: string[] = [];
+    for (const id of ids) {
+      const row = await store.findInstance(id);
+      if (row?.status !== "running") continue;
+      const { timers } = JSON.parse(row.snapshot) as Snapshot;
+      if (Object.keys(timers).length === 0) idle.push(id);
+    }
+    await store.transaction((tx) => tx.writeSteps({ ...noWrites(), parked: idle }));
+  }
   return changed(store, {
     async transaction(work) {
-      let added: string[] = [];
       let served: string[] = [];
       const result = await store.transaction((tx) => {
-        added = [];
         served = [];
-        return work(
-          changed(tx, {
-            async readMailboxes(ids, limit) {
-              served.push(...ids);
-              return tx.readMailboxes(ids, limit);
-            },
-            writeSteps(writes) {
-              added.push(...writes.enqueued.map(({ instanceId }) => instanceId), ...writes.unparked);
-              return tx.writeSteps(writes);
-            },
-          }),
-        );
+        const readMailboxes: StoreTransaction["readMailboxes"] = (ids, limit) => {
+          served.push(...ids);
+          return tx.readMailboxes(ids, limit);
+        };
+        return work(changed(tx, { readMailboxes }));
       });
-      for (const id of added) ready.add(id);
-      setTimeout(() => {
-        for (const id of served) ready.delete(id);
-      }, 1);
-      return result;
-    },
-    async findRunnable(now, after) {
-      const { found, next } = await store.findRunnable(now, after);
-      const flagged: typeof found = [];
-      for (const each of found) {
-        const row = ready.has(each.id) ? null : await store.findInstance(each.id);
-        const timers = row?.snapshot ? (JSON.parse(row.snapshot) as Snapshot).timers : {};
-        if (ready.has(each.id) || Object.values(timers).some(({ dueAt }) => dueAt <= now)) flagged.push(each);
+      if (served.length > 0) {
+        setTimeout(() => {
+          const call: CallUnderWay = { rests: "no", pid: null };
+          world.underWay.add(call);
+          void clear(served).finally(() => world.underWay.delete(call));
+        }, 1);
       }
-      return { found: flagged, next };
+      return result;
     },
   });
 }

@@ -12,7 +12,8 @@ import { emptyHistory, type History } from "./history";
 import { chartKinds, simulatedChart } from "./simulated-chart";
 import { actor, World, type WorldOptions } from "./world";
 
-export interface SeedOptions extends Pick<WorldOptions, "plant" | "watch" | "blocked">, ClientOptions {
+export interface SeedOptions
+  extends Pick<WorldOptions, "plant" | "watch" | "rewrite" | "blocked">, ClientOptions {
   clients?: number;
   operations?: number;
   processes?: number;
@@ -58,9 +59,10 @@ export class Simulator {
         store: this.store,
         processes: options.processes ?? 2,
         faultRate: options.faultRate ?? 0.04,
-        busyRate: options.busyRate ?? 0.05,
+        busyRate: options.busyRate ?? 0.12,
         ...(options.plant ? { plant: options.plant } : {}),
         ...(options.watch ? { watch: options.watch } : {}),
+        ...(options.rewrite ? { rewrite: options.rewrite } : {}),
         ...(options.blocked ? { blocked: options.blocked } : {}),
         onTime: (time) => (uninstall = time.install(new Random(seed + 1))),
       });
@@ -156,10 +158,19 @@ async function live(
   world.note("calm");
   world.faults = false;
   for (const process of [...world.processes]) process.crash();
-  await world.calm();
+  await settle(world, history);
   // What sleeps for a while comes due, once.
   world.nowMs += 120_000;
-  await world.calm();
+  await settle(world, history);
+}
+
+/** A dead process's transaction may hold a row for a round still; after ten rounds it is a fault. */
+async function settle(world: World, { instanceIds }: History): Promise<void> {
+  for (let round = 0; round < 10; round += 1) {
+    await world.calm();
+    const { found } = await world.options.store.findRunnable(world.nowMs, "");
+    if (!found.some(({ id }) => instanceIds.includes(id))) return;
+  }
 }
 
 const describe = (error: unknown): string =>

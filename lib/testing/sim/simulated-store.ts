@@ -31,7 +31,8 @@ const transactionFaults: readonly Fault[] = [
 ];
 
 class RunAgain extends Error {}
-class Death extends Error {}
+/** The process is gone: nobody hears of this error. */
+export class Death extends Error {}
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 const unavailable = () =>
@@ -39,9 +40,14 @@ const unavailable = () =>
 const unknown = () =>
   new LockstepError("outcome-unknown", "The answer was lost: simulated.", { retry: "later" });
 
-/** Called with the rest of a call, to let it under way. Used by the statement-level simulator. */
-export type Watch = <T>(call: CallUnderWay, work: () => Promise<T>) => Promise<T>;
-export const plainly: Watch = (_call, work) => work();
+/** Lets a transaction under way, knowing whose it is. */
+export type Watch = <T>(
+  call: CallUnderWay,
+  world: World,
+  process: SimProcess,
+  work: () => Promise<T>,
+) => Promise<T>;
+const plainly: Watch = (_call, _world, _process, work) => work();
 
 export function simulatedStore(real: Store, world: World, process: SimProcess): Store {
   const listeners = new Set<() => void>();
@@ -144,7 +150,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
 
   /** Where the statement-level simulator learns which call a connection's statements belong to. */
   function inTransaction<R>(underWay: CallUnderWay, work: () => Promise<R>): Promise<R> {
-    return (world.options.watch ?? plainly)(underWay, work);
+    return (world.options.watch ?? plainly)(underWay, world, process, work);
   }
 }
 

@@ -51,6 +51,8 @@ export interface WorldOptions {
   onTime: (time: VirtualTime) => void;
   /** Lets a transaction under way: the statement-level simulator tells its statements by it. */
   watch?: Watch;
+  /** A planted fault: the statement that is sent instead. */
+  rewrite?: (text: string) => string;
   /** PostgreSQL: which of these server processes wait for a lock. */
   blocked?: (pids: readonly number[]) => Promise<ReadonlySet<number>>;
 }

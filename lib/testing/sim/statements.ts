@@ -1,0 +1,79 @@
+/**
+ * The statement-level simulator: on PostgreSQL each connection is held before every statement of its transactions and let
+ * go in the seed's order; one that waits for a lock is recognised in pg_stat_activity and left waiting.
+ *
+ * Holds: a process that crashes between two statements is cut off there: its transaction is rolled back.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import pg from "pg";
+import { openSqlStore } from "@/lib/store/sql/open-sql-store";
+import type { Store } from "@/lib/store/store";
+import { Simulator, type SeedEnd, type SeedOptions } from "./run-seed";
+import { Death, type Watch } from "./simulated-store";
+import type { CallUnderWay, SimProcess, World } from "./world";
+
+const current = new AsyncLocalStorage<{ call: CallUnderWay; world: World; process: SimProcess }>();
+
+const watch: Watch = (call, world, process, work) => current.run({ call, world, process }, work);
+
+/** Each statement's turn comes when the schedule says so. */
+async function beforeStatement(pid: number, text: string): Promise<string> {
+  const at = current.getStore();
+  if (!at) return text;
+  const { call, world, process } = at;
+  call.pid = pid;
+  if (!process.dead) {
+    call.rests = "held";
+    await world.hold(null, `${process.name} ${text.slice(0, 60)}`);
+    call.rests = "no";
+  }
+  // What was to follow is not sent either, COMMIT least of all.
+  if (process.dead && text !== "ROLLBACK") throw new Death();
+  return world.options.rewrite?.(text) ?? text;
+}
+
+export interface StatementSimulator {
+  store: Store;
+  /** PostgreSQL's own count of deadlocks in this database. */
+  deadlocks(): Promise<number>;
+  run(seed: number, options?: SeedOptions): Promise<SeedEnd>;
+  end(): Promise<void>;
+}
+
+export async function openStatementSimulator(url: string): Promise<StatementSimulator> {
+  const store = await openSqlStore({ url, connections: 12, beforeStatement });
+  const monitor = new pg.Client({ connectionString: url });
+  await monitor.connect();
+  const simulator = new Simulator(store);
+  const blocked = async (pids: readonly number[]): Promise<ReadonlySet<number>> => {
+    const { rows } = await monitor.query<{ pid: number }>(
+      "SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND wait_event_type = 'Lock'",
+      [pids],
+    );
+    return new Set(rows.map(({ pid }) => pid));
+  };
+  const deadlocks = async (): Promise<number> => {
+    const { rows } = await monitor.query<{ deadlocks: string }>(
+      "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
+    );
+    return Number(rows[0]?.deadlocks ?? 0);
+  };
+  return {
+    store,
+    deadlocks,
+    run: (seed, options = {}) =>
+      simulator.run(seed, {
+        clients: 3,
+        operations: 6,
+        instances: 2,
+        busyRate: 0,
+        ...options,
+        watch,
+        blocked,
+      }),
+    async end() {
+      await monitor.end();
+      await store.close();
+    },
+  };
+}
