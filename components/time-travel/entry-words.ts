@@ -60,6 +60,9 @@ function outcomeLine(entry: LogEntry, tree: ChartTree | null): string {
   if (entry.outcome === "ignored") return reasonWords(entry.reason);
   if (entry.outcome === "failed") return entry.reason ?? "step failed, state unchanged";
   if (entry.outcome === "handled") return entry.kind === "control" ? `by ${entry.actor}` : "actions only";
+  if (entry.kind === "migration" || (entry.kind === "control" && entry.entered.length === 0)) {
+    return `by ${entry.actor}`;
+  }
   const from = innermost(entry.exited, "first");
   const to = leaves(entry.entered, tree) ?? innermost(entry.entered, "last");
   if (from && to) return `${from} → ${to}`;

@@ -285,7 +285,7 @@ function headline(entry: LogEntryDetail): string {
       if (entry.kind === "start") return `Started${to ? ` in ${shortStateName(to)}` : ""}`;
       return (to ? `Moved to ${shortStateName(to)}` : "Moved") + because(entry);
     case "handled":
-      return "Handled without a move";
+      return entry.kind === "control" ? `By hand: ${entry.type}` : "Handled without a move";
     case "ignored":
       return `Ignored: ${ignoredShort[entry.reason ?? ""] ?? entry.reason ?? "no reason was recorded"}`;
     case "failed":

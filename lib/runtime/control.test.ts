@@ -270,6 +270,36 @@ describe.each(providers)("control on %s", (provider) => {
     ).rejects.toMatchObject({ code: "not-found" });
   });
 
+  test("suspend and resume reach the children; what ends the parent ends them", async () => {
+    await begin();
+    await publish(at.runtime, "family", {
+      lockstep: 1,
+      initial: "waiting",
+      states: {
+        waiting: {
+          invoke: { id: "kid", src: "chart", input: { chart: "'job'", input: "input" } },
+          on: { "done.invoke.kid": "over", leave: "over" },
+        },
+        over: {},
+      },
+    });
+    await at.runtime.startInstance(local, { chartId: "family", id: "p" });
+    at.runtime.startWorkers();
+    const child = async () => (await at.runtime.listInstances(local, { parent: "p" })).items[0];
+    await vi.waitFor(async () => expect(await child()).toMatchObject({ status: "running" }), 5_000);
+    await at.runtime.suspendInstance(local, { instanceId: "p", reason });
+    expect(await child()).toMatchObject({ status: "suspended", seq: 2 });
+    // One that an interrupted call has left behind is reached by its repetition.
+    const { id = "" } = (await child()) ?? {};
+    await at.runtime.resumeInstance(local, { instanceId: id, reason });
+    await at.runtime.suspendInstance(local, { instanceId: "p", reason });
+    expect(await child()).toMatchObject({ status: "suspended", seq: 4 });
+    await at.runtime.resumeInstance(local, { instanceId: "p", reason });
+    expect(await child()).toMatchObject({ status: "running", seq: 5 });
+    await at.runtime.cancelInstance(local, { instanceId: "p", reason });
+    await vi.waitFor(async () => expect(await child()).toMatchObject({ status: "terminated" }), 5_000);
+  });
+
   test("who may not control is refused before anything is read", async () => {
     await begin();
     const { runtime } = at;
