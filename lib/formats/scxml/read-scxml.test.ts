@@ -113,6 +113,14 @@ describe("transitions", () => {
     expect(entries('type="internal"', "a")).toBe(2);
   });
 
+  test("a history state that restores the source itself, or what is inside it, leaves the source", () => {
+    const inside = `<datamodel><data id="n" expr="0"/></datamodel><state id="p" initial="a">
+      <history id="h" type="deep"><transition target="a"/></history>
+      <state id="a"><onentry><assign location="n" expr="n + 1"/></onentry>
+        <transition event="e" target="h"/><state id="b"/></state></state>`;
+    expect(play(inside, [["e"], ["e"]])).toMatchObject({ configuration: ["b"], context: { n: 3 } });
+  });
+
   test("an internal transition of a parallel state leaves it all the same", () => {
     const inside = `<datamodel><data id="n" expr="0"/></datamodel><parallel id="p"><onentry><assign location="n" expr="n + 1"/></onentry>
       <transition event="e" type="internal" target="x y"/><state id="x"/><state id="y"/></parallel>`;

@@ -54,12 +54,15 @@ function readTransition(
 
 /**
  * SCXML 3.13: a transition exits its source unless it is internal, the source compound and every target inside it. Where
- * a target lies outside, the source is exited either way and nothing needs saying.
+ * a target lies outside, the source is exited either way and nothing needs saying; a history state says only when it is
+ * reached what its target is.
  */
 function reenters(reading: Reading, state: XmlElement, element: XmlElement): boolean {
   const ids = words(attribute(element, "target"));
   const own = reading.ids.idOf(state);
-  if (!ids.every((id) => id === own || reading.ids.isInside(id, state))) return false;
+  const mayStay = (id: string): boolean =>
+    id === own || reading.ids.isInside(id, state) || reading.ids.mayRestore(id, state);
+  if (!ids.every(mayStay)) return false;
   const compound =
     state.name === "state" && childrenNamed(reading, state, "state", "parallel", "final").length > 0;
   const internal = attribute(element, "type") === "internal" && compound && !ids.includes(own);

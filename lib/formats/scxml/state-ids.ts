@@ -44,6 +44,16 @@ export class StateIds {
     return false;
   }
 
+  /** Whether `id` names a history state whose parent holds `inner`: it may restore `inner` or what lies inside. */
+  mayRestore(id: string, inner: XmlElement): boolean {
+    const history = this.byId.get(id);
+    if (history?.name !== "history") return false;
+    const parent = this.parents.get(history);
+    let element = this.parents.get(inner);
+    while (element !== undefined && element !== parent) element = this.parents.get(element);
+    return element !== undefined;
+  }
+
   /** Where each state stands in the text, by id. */
   positions(): Record<string, TextPosition> {
     return Object.fromEntries([...this.byId].map(([id, element]) => [id, element.at]));
