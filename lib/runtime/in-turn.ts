@@ -161,6 +161,12 @@ async function run<T extends { replayed: boolean }>(
   const leftChildren = leavesChildren([turn], writes);
   return {
     answer,
-    after: { settled, served: [instanceId], leftWork, leftChildren, stepped: writes.log.length },
+    after: {
+      settled,
+      served: turn.goesOn ? [instanceId] : [],
+      leftWork,
+      leftChildren,
+      stepped: writes.log.length,
+    },
   };
 }

@@ -84,6 +84,22 @@ describe.each(providers)("instance sessions on %s", (provider) => {
     expect(await view()).toMatchObject({ seq: 1, pending: 0 });
   });
 
+  test("those who wait for a session's end, or a halted instance, cost little meanwhile", async () => {
+    await begin();
+    const { session } = await open();
+    let transactions = 0;
+    const transaction = at.store.transaction.bind(at.store);
+    at.store.transaction = (work) => ((transactions += 1), transaction(work));
+    const waiting = say("outside", { waitMs: 15_000 });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // One look each 100 ms, not one after another.
+    expect(transactions).toBeGreaterThan(0);
+    expect(transactions).toBeLessThan(40);
+    at.store.transaction = transaction;
+    await at.runtime.endSession(local, { instanceId, session });
+    expect(await waiting).toMatchObject({ state: "applied" });
+  });
+
   test("several events at once go ahead with the session's token, or wait for its end", async () => {
     await begin();
     const { session } = await open();

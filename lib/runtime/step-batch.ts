@@ -57,7 +57,7 @@ export interface BatchResult {
   outcomes: Map<string, SendOutcome>;
   /** Messages that had waited in a mailbox and were applied or refused, by id. */
   settled: Map<string, Verdict>;
-  /** The instances that had their turn. */
+  /** The instances that had their turn and go on with the next. */
   served: string[];
   /** To be logged on their locks, in a transaction of their own. */
   rejected: RejectedWrite[];
@@ -127,7 +127,7 @@ export async function stepBatch(
   return {
     outcomes,
     settled: new Map(settled),
-    served: turns.map((turn) => turn.row.id),
+    served: turns.filter((turn) => turn.goesOn).map((turn) => turn.row.id),
     rejected,
     leftWork: writes.enqueued.length > 0,
     leftChildren: leavesChildren(turns, writes),

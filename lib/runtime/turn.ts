@@ -110,6 +110,11 @@ export class Turn {
     return parent && { parent, row: this.row, output: this.snapshot.output ?? null };
   }
 
+  /** What waits is applied by the next turn; else something has to happen first. */
+  get goesOn(): boolean {
+    return takesMessages(this.row.status) && !this.session;
+  }
+
   /** As `pending`; never 0 when the mailbox holds more than was read. */
   get behind(): number {
     return this.waiting.length + (this.more ? 1 : 0);
@@ -177,8 +182,11 @@ export class Turn {
     if (wasOpen && !this.session) this.writes.cancelled.push(noSessionTimer(this.row));
     if (takesMessages(this.row.status)) {
       if (this.session) {
-        this.writes.parked.push(this.row.id);
-        this.writes.armed.push(sessionTimer(this.row, this.session));
+        // Its own steps leave what others sent alone: a turn that comes for it in vain puts it away.
+        if (this.stepped === 0) {
+          this.writes.parked.push(this.row.id);
+          this.writes.armed.push(sessionTimer(this.row, this.session));
+        }
       } else if (wasOpen || !takesMessages(this.statusBefore)) this.writes.unparked.push(this.row.id);
     } else if (!isEnded(this.row.status)) this.writes.parked.push(this.row.id);
   }
