@@ -19,6 +19,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./render")).render(args);
     case "worker":
       return (await import("./worker")).worker(args);
+    case "instances":
+      return (await import("./instances")).instances(args);
     case "help":
     case "--help":
     case "-h":

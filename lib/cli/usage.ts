@@ -43,6 +43,14 @@ export const usage = `lockstep: durable statecharts, from the command line
       --url http://127.0.0.1:3000      the server
       --slots 4                        tasks at once
       --id NAME                        how it is listed; else made up
+  lockstep instances                   a server's instances, one a line
+      --chart ID --status failed       some of them
+      show ID                          one, as JSON
+      suspend|resume|cancel|terminate|redrive ID --reason WHY
+      fork ID --seq 12 --reason WHY    prints the new one's id
+      migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
+      --url http://127.0.0.1:3000      the server
+      --json                           one JSON line per answer
 
 Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
 stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.

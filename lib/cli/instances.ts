@@ -1,0 +1,130 @@
+/**
+ * `lockstep instances`: a server's instances, listed and controlled.
+ *
+ * Holds: each call carries an idempotency key of its own; what the server refuses is said in its words, exit 1.
+ */
+import { parseArgs } from "node:util";
+import { LockstepError } from "@/lib/base/errors";
+import { createClient, type Client } from "@/lib/client/client";
+import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+const controls = {
+  suspend: "suspendInstance",
+  resume: "resumeInstance",
+  cancel: "cancelInstance",
+  terminate: "terminateInstance",
+  redrive: "redriveInstance",
+} as const;
+const isControl = (verb: string): verb is keyof typeof controls => Object.hasOwn(controls, verb);
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:3000" },
+      json: { type: "boolean", default: false },
+      chart: { type: "string" },
+      status: { type: "string" },
+      reason: { type: "string" },
+      seq: { type: "string" },
+      version: { type: "string" },
+      map: { type: "string", multiple: true, default: [] },
+      "dry-run": { type: "boolean", default: false },
+    },
+  });
+type Values = ReturnType<typeof parse>["values"];
+
+export async function instances(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parse(args);
+  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
+  const client = createClient({ baseUrl: new URL(values.url).origin });
+  const [verb = "list", instanceId, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("instances takes one verb and one id.");
+  try {
+    if (verb === "list" && instanceId === undefined) await list(client, values);
+    else if (instanceId === undefined) throw new UsageError(`instances ${verb} needs an id.`);
+    else await act(client, verb, instanceId, values);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    process.stderr.write(`lockstep: ${error.message}\n`);
+    return exit.chart;
+  }
+}
+
+async function list(client: Client, { chart, status, json }: Values): Promise<void> {
+  const filter = {
+    ...(chart === undefined ? {} : { chartId: chart }),
+    // The server says which there are.
+    ...(status === undefined ? {} : { status: status as InstanceStatus }),
+  };
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: { items: InstanceSummary[]; nextCursor: string | null } = await client.listInstances({
+      ...filter,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const item of page.items) {
+      const { id, status: is, configuration, chartId, version, seq } = item;
+      const line = [id, is, configuration.join(","), `${chartId} v${version}`, `#${seq}`].join("\t");
+      await writeLine(json ? JSON.stringify(item) : line);
+    }
+    cursor = page.nextCursor;
+  }
+}
+
+async function act(client: Client, verb: string, instanceId: string, values: Values): Promise<void> {
+  const reason = (): string => {
+    if (values.reason !== undefined && values.reason.trim() !== "") return values.reason;
+    throw new UsageError(`instances ${verb} needs --reason: log and audit keep it.`);
+  };
+  const key = { idempotencyKey: crypto.randomUUID() };
+  const say = (result: { status: string; seq: number }, text: string) =>
+    writeLine(values.json ? JSON.stringify(result) : text);
+  if (verb === "show") {
+    await writeLine(JSON.stringify(await client.getInstance({ instanceId }), null, values.json ? 0 : 2));
+  } else if (isControl(verb)) {
+    const result = await client[controls[verb]]({ instanceId, reason: reason() }, key);
+    await say(
+      result,
+      `${instanceId} ${result.changed ? "is" : "was already"} ${result.status}, #${result.seq}`,
+    );
+  } else if (verb === "fork") {
+    const seq = values.seq === undefined ? {} : { seq: wholeNumber("--seq", values.seq) };
+    const forked = await client.forkInstance({ instanceId, ...seq, reason: reason() }, key);
+    await say(forked, forked.id);
+  } else if (verb === "migrate") {
+    const result = await client.migrateInstance(
+      {
+        instanceId,
+        version: wholeNumber("--version", values.version),
+        mapping: Object.fromEntries(values.map.map(pairOf)),
+        dryRun: values["dry-run"],
+        reason: reason(),
+      },
+      key,
+    );
+    const states = result.plan.states.map(({ state, to, why }) => `  ${state} → ${to ?? `? ${why ?? ""}`}`);
+    const moved = result.changed
+      ? `is of version ${result.version} now, #${result.seq}`
+      : result.plan.verdict;
+    await say(result, [`${instanceId} ${moved}`, ...states].join("\n"));
+  } else {
+    throw new UsageError(`There is no "lockstep instances ${verb}".`);
+  }
+}
+
+function wholeNumber(name: string, text: string | undefined): number {
+  const number = Number(text);
+  if (text !== undefined && Number.isInteger(number) && number >= 1) return number;
+  throw new UsageError(`${name} takes a whole number from 1 on.`);
+}
+
+function pairOf(text: string): [from: string, to: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--map takes OLD=NEW, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
