@@ -11,6 +11,7 @@ import { acquire, busy, giveUp, type Acquired } from "./lock-rules";
 import type { AcquireResult } from "./lock-views";
 import { requireText } from "./require-payload";
 import { runLockCommand, type LockOutcome } from "./run-lock-command";
+import { isStateSession } from "./state-session";
 import { shuttingDown, type RuntimeContext } from "./runtime-context";
 
 export interface AcquireLockArgs extends Idempotent {
@@ -30,6 +31,11 @@ export async function acquireLock(
 ): Promise<AcquireResult> {
   requirePermission(actor, "locks:use");
   for (const field of ["key", "session", "holder"] as const) requireText(args[field], field);
+  if (isStateSession(args.session)) {
+    throw new LockstepError("bad-request", "A session whose name begins with state: is a chart's own.", {
+      details: { field: "session" },
+    });
+  }
   const waitMs = args.waitMs ?? 0;
   if (waitMs > 0) await requireNoCircle(context.store, args.key, args.session);
   const first = await ask(context, actor, args, waitMs);

@@ -9,6 +9,7 @@ import { requirePermission } from "@/lib/access/require-permission";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "./answer-parents";
 import { isEnded, parentOf } from "./instance-views";
+import { releaseStateLocks } from "./state-locks";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "./new-id";
 import { openLockBook, deleteLock } from "./lock-rules";
@@ -61,6 +62,7 @@ export async function deleteInstance(
       const gone = { ...row, status: "terminated" };
       await answerParents(tx, [{ parent, row: gone, output: null }], writes, now);
     }
+    await releaseStateLocks(tx, new Map([[instanceId, null]]), now);
     // The instance's own lock, where one was ever used: whoever holds it writes no more.
     const key = `instance:${instanceId}`;
     const lock = await tx.lockLockIfAny(key);

@@ -21,6 +21,7 @@ import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "./limits";
 import { logRejectedWrites } from "./log-rejected-writes";
 import { withMachines } from "./machines";
 import { instanceNotFound, keyReuse } from "./refusals";
+import { releaseStateLocks } from "./state-locks";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { holdLocks, isDistributed, senderLockOf } from "./sender-lock";
@@ -33,6 +34,7 @@ import {
   endingsOf,
   holdTasks,
   leavesChildren,
+  locksLeftBy,
 } from "./step-batch";
 import { Turn, type Admission } from "./turn";
 
@@ -142,6 +144,7 @@ async function run<T extends { replayed: boolean }>(
   if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
   turn.finish();
   await answerParents(tx, endingsOf([turn]), writes, now);
+  await releaseStateLocks(tx, locksLeftBy([turn]), now);
   await postOutgoing(tx, [turn], writes);
   settleAnswers([turn], [], mailbox, now, writes, new Map());
   const answer = answerOf();

@@ -39,6 +39,8 @@ export const claimWaitMaxMs = 30_000;
 export const rankPerTierMs = 60_000;
 /** Tasks that one server carries out at once by itself. */
 export const ownSlots = 4;
+/** How long a state waits for its locks when it doesn't say. */
+export const lockWaitMs = 30_000;
 /** Children of one `each`, and how many of them run at once: by default, and at most. */
 export const childrenMax = 100_000;
 export const childCap = 10;

@@ -10,12 +10,15 @@ import { assert } from "@/lib/base/assert";
 import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
 import { waiterSilentMs } from "./limits";
 import type { LockDetails, LockEventType } from "./lock-views";
+import { isStateSession, noLeaseUntil } from "./state-session";
 
 /** A lock during one command. */
 export class LockBook {
   readonly log: LockLogRow[] = [];
   readonly joined: WaiterRow[] = [];
   readonly left: WaiterRow[] = [];
+  /** Sessions of states that had it and have it no more, not of their own doing. */
+  readonly lost: { session: string; holder: string; reason: string }[] = [];
   constructor(
     public row: LockRow,
     public queue: readonly WaiterRow[],
@@ -88,6 +91,7 @@ export function settle(book: LockBook): void {
     book.enter("WAIT_TIMEOUT", { holder: waiter.holder, session: waiter.session, actor: "system" });
   }
   if (book.row.session !== null && !book.isHeld() && book.row.expired === 0) {
+    lose(book, "its longest hold is over");
     book.row = { ...book.row, expired: 1 };
     book.enter("EXPIRED", { actor: "system", details: { expiresAt: book.row.expiresAt } });
   }
@@ -97,6 +101,8 @@ export function settle(book: LockBook): void {
 /** Gives a lock that nobody holds to the first waiter who is still there. Returns its holder. */
 function serveNext(book: LockBook): string | null {
   for (const waiter of book.queue) {
+    // A state gets all its keys at once, under its task: workers/settle-state-locks.
+    if (isStateSession(waiter.session)) return null;
     book.leave(waiter);
     if (waiter.heartbeatAt < book.now - waiterSilentMs) {
       book.enter("WAIT_TIMEOUT", {
@@ -113,13 +119,59 @@ function serveNext(book: LockBook): string | null {
   return null;
 }
 
+function lose({ row, lost }: LockBook, reason: string): void {
+  const { session, holder } = row;
+  if (session !== null && holder !== null && isStateSession(session)) lost.push({ session, holder, reason });
+}
+
+/** May have it now: nobody holds it, nobody is before it. */
+export const isNext = (book: LockBook, session: string): boolean =>
+  !book.isHeld() && (book.queue.length === 0 || book.queue[0]?.session === session);
+
+/** Grants it to a state; `holdMaxMs` null: until the state is left. */
+export function grantToState(
+  book: LockBook,
+  to: { session: string; holder: string; actor: string; holdMaxMs: number | null },
+): void {
+  const waiter = book.queue.find(({ session }) => session === to.session);
+  if (waiter) book.leave(waiter);
+  const details = waiter ? { ticket: waiter.ticket, waitedMs: book.now - waiter.since } : {};
+  grant(book, waiter ? "HANDOFF" : "ACQUIRED", { ...to, ttlMs: to.holdMaxMs ?? 0 }, details);
+}
+
+/** A state begins to wait in line; null when it does already. */
+export function joinAsState(
+  book: LockBook,
+  to: { session: string; holder: string; actor: string; holdMaxMs: number | null; givesUpAt: number },
+): void {
+  const { now, row } = book;
+  const { session, holder, actor, givesUpAt } = to;
+  const ticket = row.nextTicket;
+  const waitMs = givesUpAt - now;
+  book.enter("REQUESTED", { holder, session, details: { ttlMs: to.holdMaxMs ?? 0, waitMs } });
+  book.row = { ...book.row, nextTicket: ticket + 1 };
+  const waiter = { key: row.key, ticket, session, holder, actor, ttlMs: to.holdMaxMs ?? 0, since: now };
+  // It needs no process that waits: its row is its word.
+  book.join({ ...waiter, givesUpAt, heartbeatAt: noLeaseUntil });
+  book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
+}
+
+/** The state was left: what it held is free, where it waited it waits no more. */
+export function leaveAsState(book: LockBook, session: string): void {
+  if (book.row.session === session) release(book, { session, fence: book.row.fence });
+  else {
+    giveUp(book, session, "its state was left");
+    if (!book.isHeld()) serveNext(book);
+  }
+}
+
 function grant(
   book: LockBook,
   type: "ACQUIRED" | "HANDOFF",
   to: { session: string; holder: string; ttlMs: number; actor: string },
   details: LockDetails,
 ): void {
-  const expiresAt = book.now + to.ttlMs;
+  const expiresAt = to.ttlMs === 0 ? noLeaseUntil : book.now + to.ttlMs;
   book.row = {
     ...book.row,
     fence: book.row.fence + 1,
@@ -260,6 +312,7 @@ export interface Forced {
 /** Any state → free with a higher fence, next waiter served. The caller has compared the fence. */
 export function forceRelease(book: LockBook, reason: string): Forced {
   const { fence: previousFence, holder: previousHolder, session } = book.row;
+  lose(book, reason);
   book.row = free({ ...book.row, fence: previousFence + 1 });
   book.enter("FORCE_RELEASED", { holder: previousHolder, session, reason, details: { previousFence } });
   const nextHolder = serveNext(book);

@@ -3,6 +3,7 @@
  */
 import type { LockListRow, LockLogRow, WaiterRow } from "@/lib/store/locks";
 import { isEnded } from "./instance-views";
+import { isStateSession, noLeaseUntil } from "./state-session";
 
 export interface LockSummary {
   key: string;
@@ -89,8 +90,9 @@ export function viewLockSummary(row: LockListRow, now: number): LockSummary {
     session: row.session,
     acquiredAt: row.acquiredAt,
     renewedAt: row.renewedAt,
-    expiresAt: row.expiresAt,
-    ttlMs: row.ttlMs,
+    // A state's lock has none.
+    expiresAt: row.expiresAt === noLeaseUntil ? null : row.expiresAt,
+    ttlMs: row.ttlMs === 0 ? null : row.ttlMs,
     waiters: row.waiters,
     longestWaitMs: row.oldestWaiterSince === null ? null : Math.max(0, now - row.oldestWaiterSince),
     health: healthOf(row, status, now),
@@ -110,6 +112,7 @@ export function viewLockSummary(row: LockListRow, now: number): LockSummary {
 function healthOf(row: LockListRow, status: LockSummary["status"], now: number): LockSummary["health"] {
   if (status !== "held") return status;
   if (row.instanceStatus !== null && isEnded(row.instanceStatus)) return "holder-finished";
+  if (row.session !== null && isStateSession(row.session)) return "healthy";
   return now - (row.renewedAt ?? now) > (row.ttlMs ?? 0) / 2 ? "late" : "healthy";
 }
 

@@ -10,6 +10,7 @@ import type { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
 import type { StoreTransaction } from "@/lib/store/store";
 import { openLockBook, settle, type LockBook } from "./lock-rules";
+import { writeLockBook } from "./state-locks";
 import { requireText } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { keyReuse } from "./refusals";
@@ -43,6 +44,7 @@ export async function runLockCommand<T>(
     command.idempotencyKey === undefined ? null : requireText(command.idempotencyKey, "Idempotency-Key");
   const scope = `${command.verb}:${actor.id}`;
   const digest = hashJson(JSON.parse(JSON.stringify(command.args)) as Json);
+  let isFree = false;
   const outcome = await context.store.transaction(async (tx): Promise<LockOutcome<T>> => {
     const row = await tx.lockLock(key);
     const now = await tx.now();
@@ -50,7 +52,7 @@ export async function runLockCommand<T>(
     settle(book);
     const stored = idem === null ? null : await tx.findLockCommand(key, scope, idem);
     if (stored) {
-      if (book.changed) await tx.writeLock({ ...book.writes(), answer: null });
+      await writeLockBook(tx, book, null);
       if (stored.digest !== digest) return { kind: "refused", error: keyReuse(stored.idem) };
       return { kind: "given", result: command.replay(JSON.parse(stored.result) as T, book) };
     }
@@ -59,9 +61,12 @@ export async function runLockCommand<T>(
       idem === null || done.kind !== "kept"
         ? null
         : { key, scope, idem, digest, result: JSON.stringify(done.result), at: now };
-    if (book.changed || answer) await tx.writeLock({ ...book.writes(), answer });
+    await writeLockBook(tx, book, answer);
+    isFree = !book.isHeld() && book.queue.length > 0;
     return done;
   });
+  // A state is next.
+  if (isFree) context.settle();
   if (outcome.kind === "refused") throw outcome.error;
   return outcome.result;
 }

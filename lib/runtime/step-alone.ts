@@ -36,7 +36,7 @@ export async function stepAlone(machines: Machines, alone: AloneSteps, send: Sen
   const [log, more] = writes.log;
   if (verdict?.kind !== "applied" || !log || more || turn.outgoing.length > 0 || !isPlain(writes, snapshot))
     return null;
-  if (turn.ending) return null;
+  if (turn.ending || turn.locksLeft === null || turn.locksLeft.size > 0) return null;
   const states = writes.configurations[0]?.states ?? null;
   return (await alone.write({ before, row: turn.row, log, states })) ? verdict : null;
 }

@@ -23,7 +23,8 @@ import { sessionRefusal } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
 import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
 import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "./sender-lock";
-import { isChildKind, taskIdOf } from "./task-rules";
+import { releaseStateLocks } from "./state-locks";
+import { taskIdOf } from "./task-rules";
 import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
@@ -118,6 +119,7 @@ export async function stepBatch(
   }
 
   await answerParents(tx, endingsOf(turns), writes, now);
+  await releaseStateLocks(tx, locksLeftBy(turns), now);
   await postOutgoing(tx, turns, writes);
   settleAnswers(turns, incoming, [...mailboxes.values()].flat(), now, writes, outcomes);
   await tx.writeSteps(writes);
@@ -144,10 +146,19 @@ export async function holdTasks(tx: StoreTransaction, rows: readonly InstanceRow
 
 export const endingsOf = (turns: readonly Turn[]): Ending[] => turns.flatMap(({ ending }) => ending ?? []);
 
+/** What states of these instances hold no more. */
+export const locksLeftBy = (turns: readonly Turn[]): Map<string, ReadonlySet<string> | null> =>
+  new Map(
+    turns.flatMap(({ row, locksLeft }) =>
+      locksLeft === null || locksLeft.size > 0 ? [[row.id, locksLeft] as const] : [],
+    ),
+  );
+
 /** Worth a look of workers/settle-children. */
 export const leavesChildren = (turns: readonly Turn[], writes: StepWrites): boolean =>
   writes.childrenLeft.length > 0 ||
-  writes.tasksBegun.some(({ kind }) => isChildKind(kind)) ||
+  writes.tasksBegun.some(({ dueAt }) => dueAt !== null) ||
+  locksLeftBy(turns).size > 0 ||
   turns.some(({ ending }) => ending !== null);
 
 /** A row that was not returned is held by another transaction, or isn't there. */

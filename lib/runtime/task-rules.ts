@@ -27,6 +27,9 @@ export interface TaskError {
 /** Carried out by instances: nobody claims them, workers/settle-children begins them when they are due. */
 export const isChildKind = (kind: string): boolean => kind === "chart" || kind === "each";
 
+/** Begun by this very server when they are due, without a claim: children and locks. */
+const isSettled = (kind: string): boolean => isChildKind(kind) || kind === "lock";
+
 export const isOwnType = (type: string): boolean => (ownKinds as readonly string[]).includes(type);
 
 export const taskIdOf = (generation: number, invokeId: string): string => `${generation}:${invokeId}`;
@@ -43,7 +46,7 @@ export function newTask(
   const kind: TaskKind = effect.placeholder
     ? "placeholder"
     : (ownKinds.find((own) => own === effect.src) ?? "named");
-  const isClaimable = kind !== "placeholder" && kind !== "human" && !isChildKind(kind);
+  const isClaimable = kind !== "placeholder" && kind !== "human" && !isSettled(kind);
   // A person has one attempt, and its time begins now.
   const personUntil = kind === "human" && effect.timeoutMs !== undefined ? at + effect.timeoutMs : null;
   return {
@@ -69,7 +72,7 @@ export function newTask(
     timeoutMs: effect.timeoutMs ?? null,
     attemptUntil: null,
     overallUntil: personUntil,
-    dueAt: isChildKind(kind) ? at : personUntil,
+    dueAt: isSettled(kind) ? at : personUntil,
     worker: null,
     token: null,
     leaseUntil: null,

@@ -30,6 +30,7 @@ import {
 } from "./instance-views";
 import { noSessionTimer, sessionOf, sessionTimer, type Session } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
+import { lockingStates, lockTasksOf } from "./state-locks";
 import { isChildKind, newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
 import type { Machine } from "@/lib/statechart/machine";
@@ -67,6 +68,7 @@ export class Turn {
   private readonly versionBefore: number;
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
+  private readonly leftLocks = new Set<string>();
   private stepped = 0;
   private readonly sessionBefore: string | null;
   /** The one that is open. */
@@ -113,6 +115,11 @@ export class Turn {
   /** What waits is applied by the next turn; else something has to happen first. */
   get goesOn(): boolean {
     return takesMessages(this.row.status) && !this.session;
+  }
+
+  /** Lock invocations whose states were left in this turn, by task; null: all of the instance's, it has ended. */
+  get locksLeft(): ReadonlySet<string> | null {
+    return isEnded(this.row.status) && lockingStates(this.machine).length > 0 ? null : this.leftLocks;
   }
 
   /** As `pending`; never 0 when the mailbox holds more than was read. */
@@ -230,6 +237,7 @@ export class Turn {
       errorMessage: problem?.message ?? null,
     };
     this.writes.log.push(log);
+    for (const taskId of lockTasksOf(this.machine, this.snapshot, result.exited)) this.leftLocks.add(taskId);
     this.snapshot = result.snapshot;
     this.row = {
       ...this.row,

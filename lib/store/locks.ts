@@ -84,6 +84,8 @@ export interface LockReads {
   listWaiters(key: string): Promise<WaiterRow[]>;
   /** Entries with seq below `before` (null: all), newest first. */
   listLockLog(key: string, before: number | null, limit: number): Promise<LockLogRow[]>;
+  /** Waiters of states that are the first in line for a lock that nobody holds. */
+  findReadyStates(limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
   /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
   findUnsettled(now: number, limit: number): Promise<string[]>;
   /** The keys a session waits for are held by these sessions. For the search of cycles; one level. */
@@ -110,6 +112,8 @@ export interface LockTransaction {
     left: Pick<WaiterRow, "key" | "ticket">[];
     answer: LockCommandRow | null;
   }): Promise<void>;
+  /** What the states of these instances hold or wait for, by key. Call it after lockInstances. */
+  stateLocksOf(instanceIds: readonly string[]): Promise<{ key: string; session: string; holder: string }[]>;
   /** Says that these waiting calls are still there. */
   beatWaiters(waiters: readonly Pick<WaiterRow, "key" | "session" | "heartbeatAt">[]): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * Begins the instances that invocations of `chart` and `each` ask for, and terminates those that nobody waits for any more.
+ * Begins the instances that invocations of `chart` and `each` ask for (and has locks of states granted), and terminates those that nobody waits for any more.
  *
  * Holds: I9 a child begins in the transaction that marks its task, held, as begun: exactly once. A family that was left
  *        begins nobody: who leaves it writes its task first.
@@ -33,6 +33,7 @@ import { chooseVersion } from "../start-instance";
 import { postOutgoing } from "../step-batch";
 import { taskIdempotencyKey, retryOf, type TaskError } from "../task-rules";
 import { terminateInstance } from "../terminate-instance";
+import { grantReadyStates, settleLockTask } from "./settle-state-locks";
 import type { Turn } from "../turn";
 
 const familiesMax = 20;
@@ -48,12 +49,14 @@ export async function settleChildren(
   let done = 0;
   for (const task of due) {
     try {
-      await settleFamily(context, task);
+      if (task.kind === "lock") await settleLockTask(store, task);
+      else await settleFamily(context, task);
       done += 1;
     } catch (error) {
       report(error);
     }
   }
+  if (await grantReadyStates(store)) done += 1;
   const orphans = await store.findOrphans(orphansMax);
   for (const instanceId of orphans) {
     try {

@@ -2,6 +2,7 @@
 import { systemActor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { openLockBook, settle } from "../lock-rules";
+import { writeLockBook } from "../state-locks";
 
 const keysMax = 100;
 
@@ -15,7 +16,7 @@ export async function settleLocks(store: Store): Promise<boolean> {
       const now = await tx.now();
       const book = openLockBook(row, await tx.readWaiters(key), now, systemActor.id);
       settle(book);
-      if (book.changed) await tx.writeLock({ ...book.writes(), answer: null });
+      await writeLockBook(tx, book, null);
     });
   }
   return keys.length === keysMax;

@@ -17,7 +17,7 @@ export function childReads(handle: Reader): ChildReads {
   return {
     findDueFamilies: (now, limit) =>
       handle.query<TaskRow>(
-        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each') ORDER BY "due_at" LIMIT ${limit}`,
+        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each', 'lock') ORDER BY "due_at" LIMIT ${limit}`,
       ),
     async findOrphans(limit) {
       const rows = await handle.query<{ childId: string }>(

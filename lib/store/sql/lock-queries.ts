@@ -54,6 +54,10 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       handle.query<LockLogRow>(
         sql`SELECT ${lockLog.all} FROM ${lockLog.name} WHERE "key" = ${key} AND "seq" < ${before ?? Number.MAX_SAFE_INTEGER} ORDER BY "seq" DESC LIMIT ${limit}`,
       ),
+    findReadyStates: (limit) =>
+      handle.query(
+        sql`SELECT w."session" AS "session", w."holder" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket") LIMIT ${limit}`,
+      ),
     async findUnsettled(now, limit) {
       const rows = await handle.query<{ key: string }>(
         sql`SELECT "key" FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0 UNION SELECT "key" FROM "lock_waiters" WHERE "gives_up_at" <= ${now} LIMIT ${limit}`,
@@ -126,6 +130,10 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
       await insertRows(handle, dialect, lockWaiters, joined);
       await insertRows(handle, dialect, lockCommands, answer ? [answer] : []);
     },
+    stateLocksOf: (instanceIds) =>
+      handle.query(
+        sql`SELECT "key", "session", "holder" FROM "locks" WHERE "holder" IN ${dialect.texts(instanceIds)} AND "session" LIKE 'state:%' UNION SELECT w."key", w."session", w."holder" FROM "lock_waiters" AS w JOIN "tasks" AS t ON w."session" = 'state:' || t."instance_id" || ':' || t."incarnation" || ':' || t."task_id" WHERE t."instance_id" IN ${dialect.texts(instanceIds)} AND t."kind" = 'lock' AND t."status" IN ('pending', 'running') ORDER BY "key"`,
+      ),
     async beatWaiters(waiters) {
       await updateRows(handle, dialect, lockWaiters, ["key", "session"], ["heartbeatAt"], waiters);
     },

@@ -63,7 +63,7 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
       ),
     findDueTasks: (now, limit) =>
       handle.query<TaskKey>(
-        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" NOT IN ('chart', 'each') ORDER BY "due_at" LIMIT ${limit}`,
+        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" NOT IN ('chart', 'each', 'lock') ORDER BY "due_at" LIMIT ${limit}`,
       ),
   };
 }
