@@ -20,7 +20,8 @@ import { behindLog, besideInstances } from "./runtime/scale";
 import { median, startToys, toyEventsPerSecond, withRuntime } from "./runtime/toy";
 
 const callers = 64;
-const rounds = 7;
+const rounds = 9;
+const warmUps = 6;
 const print = process.env["BENCH_PRINT"];
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const shown = (value: number) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
@@ -30,10 +31,10 @@ else if (process.argv[2] === "scale") await onServer(measureScale);
 else if (process.argv[2] === "fairness") await onServer(measureFairness);
 else await onServer(measureAll);
 
-/** The first round, when nothing is compiled yet, is not counted. */
+/** The first rounds, while the process still compiles what it runs, are not counted. */
 async function toyRounds(url: string, count: number): Promise<number> {
   return withRuntime(url, async (runtime) => {
-    await toyEventsPerSecond(runtime, count, callers);
+    for (let round = 0; round < warmUps; round += 1) await toyEventsPerSecond(runtime, count, callers);
     const found: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       found.push(await toyEventsPerSecond(runtime, count, callers));

@@ -79,10 +79,9 @@ export async function stepBatch(
   const outcomes = new Map<string, SendOutcome>();
   const wanted = [...new Set([...instanceIds, ...sends.map((send) => send.message.instanceId)])].sort();
   // Sent together, run in this order: what follows the lock sees what was committed before it was granted.
-  const [rows, now, queued] = await Promise.all([
+  const [rows, { now, messages: queued }] = await Promise.all([
     tx.lockInstances(wanted, { skipBusy: true }),
-    tx.now(),
-    tx.readMailboxes(wanted, messagesPerTurnMax),
+    tx.readWaiting(wanted, messagesPerTurnMax),
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   await sortOutAbsent(tx, sends, byId, outcomes);

@@ -403,7 +403,8 @@ export class Turn {
       this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });
     }
     if (isEnded(this.row.status)) {
-      this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });
+      if (!this.leavesNothing())
+        this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });
       return;
     }
     const before = this.snapshotBefore?.timers ?? {};
@@ -421,6 +422,15 @@ export class Turn {
   private isOrdinary(): boolean {
     const { status, session, version } = this.row;
     return status === this.statusBefore && session === this.sessionBefore && version === this.versionBefore;
+  }
+
+  /** Its whole mailbox was read, and it never had a timer or a task: there is nothing to clear away. */
+  private leavesNothing(): boolean {
+    return (
+      !this.more &&
+      Object.keys(this.snapshot.generations).length === 0 &&
+      Object.keys(this.snapshotBefore?.timers ?? {}).length === 0
+    );
   }
 
   /** A new message whose expected seq can't come true any more: what lies before it takes the next one. */

@@ -132,6 +132,11 @@ export interface StepTransaction {
   lockInstances(instanceIds: readonly string[], options?: { skipBusy?: boolean }): Promise<InstanceRow[]>;
   /** Messages waiting for them, per instance in mailbox order, at most `limitEach`. Call it after lockInstances. */
   readMailboxes(instanceIds: readonly string[], limitEach: number): Promise<QueuedMessage[]>;
+  /** The same, with the time that decides (I10). */
+  readWaiting(
+    instanceIds: readonly string[],
+    limitEach: number,
+  ): Promise<{ now: number; messages: QueuedMessage[] }>;
   /** The stored answers among these (scope, key) pairs. Call it after the row lock that guards the scope. */
   findAnswers(keys: readonly Pick<DedupeRow, "scope" | "key">[]): Promise<DedupeRow[]>;
   /** Which of these ids name a live, running instance. Takes no lock. */

@@ -10,7 +10,10 @@ export interface Walk {
   after: string;
 }
 
-/** One batch. True when there may be more. */
+/** So many batches are taken from one look: looking costs as much as a small batch. */
+const batchesPerLook = 4;
+
+/** True when there may be more. */
 export async function stepWaiting(
   store: Store,
   machines: Machines,
@@ -20,12 +23,23 @@ export async function stepWaiting(
   const now = await store.now();
   const { found, next } = await store.findRunnable(now, walk.after);
   walk.after = next;
-  const ids = chooseRunnable(found, now, batchMax, Math.random());
-  if (ids.length === 0) return next !== "";
-  const result = await withMachines(machines, () =>
-    store.transaction((tx) => stepBatch(machines, tx, [], ids)),
-  );
-  await afterBatch(result);
+  const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random());
+  let stepped = 0;
+  const step = async (batch: string[]) => {
+    const result = await withMachines(machines, () =>
+      store.transaction((tx) => stepBatch(machines, tx, [], batch)),
+    );
+    await afterBatch(result);
+    stepped += result.stepped;
+  };
+  // Two at a time where the database can: one is computed while the other is written.
+  const lanes = store.database === "sqlite" ? 1 : 2;
+  for (let at = 0; at < ids.length; at += lanes * batchMax) {
+    const batches = Array.from({ length: lanes }, (_, lane) =>
+      ids.slice(at + lane * batchMax, at + (lane + 1) * batchMax),
+    );
+    await Promise.all(batches.filter((batch) => batch.length > 0).map(step));
+  }
   // Nothing stepped: others have them, or they can't be stepped here; looking again at once would only spin.
-  return result.stepped > 0 || next !== "";
+  return stepped > 0 || next !== "";
 }

@@ -5,7 +5,7 @@ import type { ChildReads, ChildRow, ChildTransaction, ChildWrites, FamilyKey } f
 import type { TaskRow } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { sql, type Handle, type Sql } from "./statement";
+import { sql, type Handle, type RowStatement, type Sql } from "./statement";
 import { children, columnName, insertInto, tasks, updateOf } from "./tables";
 
 const familyColumns = ["parentId", "parentIncarnation", "parentTask"];
@@ -75,12 +75,13 @@ export function writeStepChildren(
   }
 }
 
-const leaving = (dialect: Dialect, key: readonly string[]): { text: string } => {
+const leaving = (dialect: Dialect, key: readonly string[]): RowStatement => {
   const rows = dialect.rowsTable(
     Object.fromEntries(key.map((name) => [name, children.columns[name] ?? "text"])),
   );
   const matches = key.map((name) => `"children".${columnName(name)} = ${dialect.cell(name)}`).join(" AND ");
   return {
+    table: children.name.sql,
     text: `UPDATE "children" SET "status" = 'orphan' ${rows === null ? "" : `FROM ${rows}`} WHERE ${matches} AND "status" = 'running'`,
   };
 };

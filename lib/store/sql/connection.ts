@@ -121,15 +121,19 @@ async function openSqlite(url: string): Promise<Opened> {
 async function openPostgres({ url, connections, beforeStatement }: ConnectionOptions): Promise<Opened> {
   const { PrismaClient } = await import("../generated/postgresql/client");
   const { PrismaPg } = await import("@prisma/adapter-pg");
-  const { openPool, postgresTransaction, runAlone, statementName } = await import("./postgres-pool");
+  const { loneStatements, openPool, postgresTransaction, statementName } = await import("./postgres-pool");
   const pool = openPool(url, connections);
+  const lone = loneStatements(pool, beforeStatement);
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => statementName(sql) });
   const client: unknown = new PrismaClient({ adapter });
   return {
     provider: "postgresql",
     client: client as SqliteClient,
     transaction: (work) => postgresTransaction(pool, work, beforeStatement),
-    alone: (statement) => runAlone(pool, statement, beforeStatement),
-    end: () => pool.end(),
+    alone: lone.run,
+    end() {
+      lone.close();
+      return pool.end();
+    },
   };
 }

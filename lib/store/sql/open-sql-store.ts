@@ -61,15 +61,16 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     let places = 0;
     const nextN = () => (places += 1);
     const begunAt = provider === "sqlite" ? await beginOnSqlite(handle) : null;
+    // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
+    const now = () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt));
     return {
       ...chartWrites(handle, dialect, nextN),
-      ...stepTransaction(handle, dialect, nextN),
+      ...stepTransaction(handle, dialect, nextN, now),
       ...lockTransaction(handle, dialect, nextN),
       ...taskTransaction(handle, dialect),
       ...childTransaction(handle, dialect),
       ...workerTransaction(handle, dialect),
-      // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
-      now: () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt)),
+      now,
       async writeAudit(entry) {
         await insertRows(handle, dialect, audit, [entry]);
       },

@@ -157,6 +157,7 @@ async function inTransaction<T>(writer: Connection, work: (handle: Handle) => Pr
       execute: (statement) => promised(() => mine().run(statement)),
       executeRows: (statement, rows) => promised(() => mine().runEach(statement, rows)),
       postRows: (statement, rows) => void mine().runEach(statement, rows),
+      postApart: (statement, rows) => void mine().runEach(statement, rows),
     });
     writer.run(commit);
     return result;

@@ -17,6 +17,8 @@ export type Statement = Sql | Prepared;
 /** One statement for any number of rows. SQLite runs it row by row, PostgreSQL takes all rows as one JSON parameter. */
 export interface RowStatement {
   readonly text: string;
+  /** The table that it changes. */
+  readonly table: string;
 }
 
 /** Tests only: called before a statement is sent by the server process `pid`; gives the text that is sent. */
@@ -32,4 +34,9 @@ export interface Handle {
   executeRows(statement: RowStatement, rows: readonly object[]): Promise<number>;
   /** As executeRows, without waiting for the answer: when it fails, the transaction's end does. Saves round trips. */
   postRows(statement: RowStatement, rows: readonly object[]): void;
+  /**
+   * As postRows, for statements of which none reads what another of the same run of calls writes: PostgreSQL runs them as one
+   * statement, as far as they change different tables.
+   */
+  postApart(statement: RowStatement, rows: readonly object[]): void;
 }

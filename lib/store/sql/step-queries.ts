@@ -7,7 +7,7 @@
 import { must } from "@/lib/base/assert";
 import type { DeadLetterRow, DedupeRow, InstanceRow, QueuedMessage } from "../instances";
 import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
-import { join, raw, sql, type Handle } from "./statement";
+import { join, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { writeStepChildren } from "./child-queries";
 import { writeStepTasks } from "./task-queries";
@@ -29,23 +29,40 @@ import {
   type Table,
 } from "./tables";
 
-export function stepTransaction(handle: Handle, dialect: Dialect, nextN: () => number): StepTransaction {
+/** Per instance in mailbox order. */
+function mailboxesOf(dialect: Dialect, instanceIds: readonly string[], limitEach: number): Sql {
+  if (instanceIds.length === 1) {
+    return sql`SELECT ${mailbox.all} FROM ${mailbox.name} WHERE "instance_id" = ${must(instanceIds[0], "one id")} ORDER BY "enqueued_tx", "enqueued_n" LIMIT ${limitEach}`;
+  }
+  return sql`SELECT ${mailboxNames} FROM (SELECT ${mailbox.all}, row_number() OVER (PARTITION BY "instance_id" ORDER BY "enqueued_tx", "enqueued_n") AS "place" FROM ${mailbox.name} WHERE "instance_id" IN ${dialect.texts(instanceIds)}) AS m WHERE "place" <= ${limitEach} ORDER BY "instanceId", "place"`;
+}
+const mailboxNames = join(Object.keys(mailbox.columns).map((name) => raw(`"${name}"`)));
+
+export function stepTransaction(
+  handle: Handle,
+  dialect: Dialect,
+  nextN: () => number,
+  now: () => Promise<number>,
+): StepTransaction {
   return {
     lockInstances: (instanceIds, options) =>
       handle.query<InstanceRow>(
         sql`SELECT ${instances.all} FROM ${instances.name} WHERE "id" IN ${dialect.texts(instanceIds)} ORDER BY "id" ${options?.skipBusy ? dialect.forNoKeyUpdateSkipLocked : dialect.forNoKeyUpdate}`,
       ),
 
-    async readMailboxes(instanceIds, limitEach) {
-      if (instanceIds.length === 1) {
-        return handle.query<QueuedMessage>(
-          sql`SELECT ${mailbox.all} FROM ${mailbox.name} WHERE "instance_id" = ${must(instanceIds[0], "one id")} ORDER BY "enqueued_tx", "enqueued_n" LIMIT ${limitEach}`,
-        );
-      }
-      const names = Object.keys(mailbox.columns).map((name) => raw(`"${name}"`));
-      return handle.query<QueuedMessage>(
-        sql`SELECT ${join(names)} FROM (SELECT ${mailbox.all}, row_number() OVER (PARTITION BY "instance_id" ORDER BY "enqueued_tx", "enqueued_n") AS "place" FROM ${mailbox.name} WHERE "instance_id" IN ${dialect.texts(instanceIds)}) AS m WHERE "place" <= ${limitEach} ORDER BY "instanceId", "place"`,
+    readMailboxes: (instanceIds, limitEach) => handle.query(mailboxesOf(dialect, instanceIds, limitEach)),
+
+    async readWaiting(instanceIds, limitEach) {
+      const mailboxes = mailboxesOf(dialect, instanceIds, limitEach);
+      if (dialect.provider === "sqlite") return { now: await now(), messages: await handle.query(mailboxes) };
+      // One statement, so one answer: the time comes also when no message waits.
+      const rows = await handle.query<QueuedMessage & { now: number }>(
+        sql`SELECT m.*, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + c."offset_ms" AS "now" FROM "clock" AS c LEFT JOIN (${mailboxes}) AS m ON true ORDER BY m."instanceId", m."enqueuedTx", m."enqueuedN"`,
       );
+      return {
+        now: must(rows[0], "the clock has its row").now,
+        messages: rows.filter((row) => (row.messageId as string | null) !== null),
+      };
     },
 
     async findAnswers(keys) {
@@ -128,28 +145,46 @@ async function writeSteps(
   writes: StepWrites,
 ): Promise<void> {
   const insert = (table: Table, rows: readonly object[], onConflict?: string) => {
-    if (rows.length > 0) handle.postRows(insertInto(dialect, table, onConflict), rows);
+    if (rows.length > 0) handle.postApart(insertInto(dialect, table, onConflict), rows);
   };
   const update = (table: Table, key: readonly string[], set: readonly string[], rows: readonly object[]) => {
-    if (rows.length > 0) handle.postRows(updateOf(dialect, table, key, set), rows);
+    if (rows.length > 0) handle.postApart(updateOf(dialect, table, key, set), rows);
   };
   const remove = (table: Table, key: readonly string[], rows: readonly object[]) => {
-    if (rows.length > 0) handle.postRows(deleteFrom(dialect, table, key), rows);
+    if (rows.length > 0) handle.postApart(deleteFrom(dialect, table, key), rows);
+  };
+  const park = (instanceIds: readonly string[], parked: number) => {
+    const rows = instanceIds.map((instanceId) => ({ instanceId, parked }));
+    for (const table of [mailbox, timers]) update(table, ["instanceId"], ["parked"], rows);
   };
 
   const inserted = await insertRows(handle, dialect, instances, writes.created, overTombstone);
   const [first] = writes.created;
   if (first && inserted < writes.created.length) throw instanceExists(first.id);
+  // First what goes, then what comes: each half is one statement on PostgreSQL.
   update(instances, ["id"], steppedColumns, writes.stepped.map(steppedPart));
-  update(instances, ["id"], changingColumns, writes.changed);
   // A tombstone's labels stay until its id is used again.
   remove(
     instanceLabels,
     ["instanceId"],
     writes.created.map((row) => ({ instanceId: row.id })),
   );
-  insert(instanceLabels, writes.labels);
   remove(instanceStates, ["instanceId"], writes.configurations);
+  remove(mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
+  remove(timers, ["instanceId", "timerId"], writes.cancelled);
+  // Also what the step did not read: a mailbox may be longer than a turn.
+  if (writes.ended.length > 0) handle.postRows(buryMailboxes(dialect), writes.ended);
+  const emptied = [...writes.emptied, ...writes.ended.map((each) => each.instanceId)].map((instanceId) => ({
+    instanceId,
+  }));
+  remove(mailbox, ["instanceId"], emptied);
+  remove(timers, ["instanceId"], emptied);
+  park(writes.parked, 1);
+  park(writes.unparked, 0);
+  await writeStepTasks(handle, dialect, writes);
+  writeStepChildren(handle, dialect, writes);
+  update(instances, ["id"], changingColumns, writes.changed);
+  insert(instanceLabels, writes.labels);
   insert(
     instanceStates,
     writes.configurations.flatMap(({ instanceId, states }) => states.map((state) => ({ instanceId, state }))),
@@ -159,36 +194,12 @@ async function writeSteps(
     writes.log.map((row) => ({ ...row, changeN: nextN() })),
   );
   insert(snapshots, writes.snapshots);
-  remove(mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
-  await buryMailboxes(handle, dialect, writes.ended);
-  const emptied = [...writes.emptied, ...writes.ended.map((each) => each.instanceId)].map((instanceId) => ({
-    instanceId,
-  }));
-  remove(mailbox, ["instanceId"], emptied);
-  remove(timers, ["instanceId"], emptied);
-  remove(timers, ["instanceId", "timerId"], writes.cancelled);
-  for (const table of [mailbox, timers]) {
-    update(
-      table,
-      ["instanceId"],
-      ["parked"],
-      writes.parked.map((instanceId) => ({ instanceId, parked: 1 })),
-    );
-    update(
-      table,
-      ["instanceId"],
-      ["parked"],
-      writes.unparked.map((instanceId) => ({ instanceId, parked: 0 })),
-    );
-  }
   // After parking: what is armed now is looked at when it is due, whatever else waits.
   insert(
     timers,
     writes.armed.map((row) => ({ ...row, parked: 0 })),
     rearm,
   );
-  await writeStepTasks(handle, dialect, writes);
-  writeStepChildren(handle, dialect, writes);
   insert(
     mailbox,
     writes.enqueued.map((row) => ({ ...row, enqueuedN: nextN(), parked: 0 })),
@@ -198,14 +209,14 @@ async function writeSteps(
   update(dedupeResults, ["scope", "key"], ["result", "at"], writes.answered);
 }
 
-/** Also those that the step did not read: a mailbox may be longer than a turn. */
-async function buryMailboxes(handle: Handle, dialect: Dialect, ended: StepWrites["ended"]): Promise<void> {
-  if (ended.length === 0) return;
-  const rows = dialect.records(ended, { instanceId: "text", at: "bigint", reason: "text" });
+/** What lies in a mailbox becomes dead letters. */
+function buryMailboxes(dialect: Dialect): RowStatement {
   const taken = Object.keys(deadLetters.columns).filter((name) => name in mailbox.columns);
-  const names = raw([...taken, "at", "reason"].map(columnName).join(", "));
-  const kept = mailbox.pick(...taken);
-  await handle.execute(
-    sql`INSERT INTO ${deadLetters.name} (${names}) SELECT ${kept}, r."at", r."reason" FROM ${mailbox.name} JOIN ${rows} ON r."instanceId" = ${mailbox.name}."instance_id"`,
-  );
+  const names = [...taken, "at", "reason"].map(columnName).join(", ");
+  const rows = dialect.rowsTable({ instanceId: "text", at: "bigint", reason: "text" });
+  const from = `${mailbox.name.sql}${rows === null ? "" : `, ${rows}`}`;
+  return {
+    table: deadLetters.name.sql,
+    text: `INSERT INTO ${deadLetters.name.sql} (${names}) SELECT ${mailbox.pick(...taken).sql}, ${dialect.cell("at")}, ${dialect.cell("reason")} FROM ${from} WHERE ${mailbox.name.sql}."instance_id" = ${dialect.cell("instanceId")}`,
+  };
 }

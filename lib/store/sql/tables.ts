@@ -328,7 +328,10 @@ export function insertInto(dialect: Dialect, table: Table, onConflict = ""): Row
     const taken = all.filter((name) => given(dialect, table.columns[name]) === null);
     const values = all.map((name) => given(dialect, table.columns[name]) ?? dialect.cell(name));
     const into = `INSERT INTO ${table.name.sql} (${all.map(columnName).join(", ")})`;
-    return { text: `${into} ${dialect.fromRows(values, typesOf(table, taken))} ${onConflict}` };
+    return {
+      table: table.name.sql,
+      text: `${into} ${dialect.fromRows(values, typesOf(table, taken))} ${onConflict}`,
+    };
   });
 }
 
@@ -348,6 +351,7 @@ export function updateOf(
       .join(" AND ");
     const rows = dialect.rowsTable(typesOf(table, [...taken, ...key]));
     return {
+      table: table.name.sql,
       text: `UPDATE ${table.name.sql} SET ${assignments} ${rows === null ? "" : `FROM ${rows}`} WHERE ${matches}`,
     };
   });
@@ -361,6 +365,7 @@ export function deleteFrom(dialect: Dialect, table: Table, key: readonly string[
       .join(" AND ");
     const rows = dialect.rowsTable(typesOf(table, key));
     return {
+      table: table.name.sql,
       text: `DELETE FROM ${table.name.sql} ${rows === null ? "" : `USING ${rows}`} WHERE ${matches}`,
     };
   });

@@ -186,6 +186,7 @@ const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
   const at = dialect.cell("at");
   const set = `"status" = 'cancelled', "queue" = NULL, "due_at" = "lease_until", "updated_at" = ${at}, "ended_at" = ${at}`;
   return {
+    table: tasks.name.sql,
     text: `UPDATE "tasks" SET ${set} ${fromRows(dialect)} WHERE ${matching(dialect, "tasks", key)} AND ${isUnfinished.sql}`,
   };
 };
@@ -194,6 +195,7 @@ const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
 const freeing = (dialect: Dialect, key: readonly string[]): RowStatement => {
   const isOver = `EXISTS (SELECT 1 FROM "tasks" AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
   return {
+    table: concurrencyKeys.name.sql,
     text: `UPDATE "concurrency_keys" SET "free" = 1 ${fromRows(dialect)} WHERE ${matching(dialect, "concurrency_keys", key)} AND ${isOver}`,
   };
 };
