@@ -252,7 +252,6 @@ export const sendEventsResult = z.object({
   pending: z.int(),
   replayed: z.boolean(),
 });
-export type SendEventsResult = z.infer<typeof sendEventsResult>;
 
 export const instanceList = pageOf(instanceSummary);
 export const instanceQuery = z.strictObject({
@@ -364,4 +363,3 @@ export const migrateResult = z.object({
   changed: z.boolean(),
   replayed: z.boolean(),
 });
-export type MigrateResult = z.infer<typeof migrateResult>;
