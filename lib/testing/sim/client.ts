@@ -186,6 +186,7 @@ export class Client {
     const { random } = this;
     const roll = random.below(10);
     const mine = this.held.length > 0 ? random.pick(this.held) : null;
+    if (random.chance(0.15)) return this.force();
     if (!mine || roll < 5) return this.acquire();
     const { key, session, fence } = mine;
     if (roll < 7) {
@@ -196,11 +197,16 @@ export class Client {
       );
       // Sometimes it goes on writing all the same.
       if (told.kind !== "none" && random.chance(0.7)) this.held = this.held.filter((each) => each !== mine);
-    } else {
-      await this.ask(false, (runtime) =>
-        runtime.forceReleaseLock(actor, { key, expectedFence: fence, reason: "simulated" }),
-      );
-    }
+    } else await this.force();
+  }
+
+  /** An operator's deed: whoever holds it. */
+  private async force(): Promise<void> {
+    if (this.history.grants.length === 0) return;
+    const { key, fence } = this.random.pick(this.history.grants.slice(-2));
+    await this.ask(false, (runtime) =>
+      runtime.forceReleaseLock(actor, { key, expectedFence: fence, reason: "simulated" }),
+    );
   }
 
   private async acquire(): Promise<void> {

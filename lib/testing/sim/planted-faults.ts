@@ -3,7 +3,7 @@
  * list with its seeds is in README.md, and planted-faults.test.ts catches each again.
  */
 import { noWrites, type StepWrites } from "@/lib/store/steps";
-import type { InstanceRow } from "@/lib/store/instances";
+import type { InstanceRow, QueuedMessage } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";
@@ -64,6 +64,20 @@ function afterCommit(take: (writes: StepWrites) => [now: StepWrites, later: Step
         return result;
       },
     });
+}
+
+/** Both ways in which a mailbox is read. */
+function mailboxes(
+  tx: StoreTransaction,
+  change: (messages: QueuedMessage[]) => QueuedMessage[],
+): Pick<StoreTransaction, "readMailboxes" | "readWaiting"> {
+  return {
+    readMailboxes: async (ids, limit) => change(await tx.readMailboxes(ids, limit)),
+    async readWaiting(ids, limit) {
+      const { now, messages } = await tx.readWaiting(ids, limit);
+      return { now, messages: change(messages) };
+    },
+  };
 }
 
 const rarely = (world: World): boolean => world.faults && world.random.chance(0.2);
@@ -192,13 +206,12 @@ export const plantedFaults: Record<string, PlantedFault> = {
         let rows: InstanceRow[] = [];
         return {
           lockInstances: async (ids, options) => (rows = await tx.lockInstances(ids, options)),
-          async readMailboxes(ids, limit) {
-            const messages = await tx.readMailboxes(ids, limit);
-            return messages.map((message) => {
+          ...mailboxes(tx, (messages) =>
+            messages.map((message) => {
               const row = rows.find(({ id }) => id === message.instanceId);
               return row ? { ...message, incarnation: row.incarnation } : message;
-            });
-          },
+            }),
+          ),
         };
       }),
     },
@@ -208,9 +221,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
     seed: 0,
     says: "I1",
     options: {
-      plant: inTransactions((tx) => ({
-        readMailboxes: async (ids, limit) => (await tx.readMailboxes(ids, limit)).reverse(),
-      })),
+      plant: inTransactions((tx) => mailboxes(tx, (messages) => messages.reverse())),
     },
   },
   "expected-seq-ignored": {
@@ -289,6 +300,71 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
 };
 
+/** Visible only where statements of several transactions interleave: on PostgreSQL. */
+export const plantedStatementFaults: Record<string, PlantedFault> = {
+  "plain-fence-read": {
+    what: "fences are read without a lock",
+    seed: 0,
+    says: "I3",
+    options: {
+      weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
+      instances: 1,
+      faultRate: 0,
+      rewrite: (text) => text.replace(" FOR SHARE", ""),
+    },
+  },
+  "mailbox-before-lock": {
+    what: "the mailbox is read before the instance's row is locked",
+    seed: 0,
+    says: "I1",
+    options: {
+      faultRate: 0,
+      plant: inTransactions((tx) => ({
+        async lockInstances(ids, options) {
+          // The mailbox's statement, sent in the same go, is before this one then.
+          await Promise.resolve();
+          return tx.lockInstances(ids, { ...options, skipBusy: false });
+        },
+      })),
+    },
+  },
+  "lock-order": {
+    what: "a verb takes a lock's row before its instance's",
+    seed: 0,
+    says: "a deadlock",
+    options: {
+      weights: { lock: 30, control: 30 },
+      faultRate: 0,
+      plant: (store, world) =>
+        inTransactions((tx) => ({
+          async lockInstances(ids, options) {
+            if (!options?.skipBusy) await tx.lockLockIfAny(`s${world.options.seed}-k`);
+            return tx.lockInstances(ids, options);
+          },
+        }))(store, world),
+    },
+  },
+  "feed-by-serial": {
+    what: "the feed of changes is read up to the newest number, past transactions still open",
+    seed: 0,
+    says: "the feed",
+    options: {
+      faultRate: 0,
+      processes: 3,
+      plant: (store) =>
+        changed(store, {
+          async changesSince(position, limit) {
+            const page = await store.changesSince(position, limit);
+            if (position === null || page.changes.length > 0) return page;
+            // Everything up to here was shown, it believes.
+            const [tx = "0"] = page.position.split(".");
+            return { ...page, position: `${Number(tx) + 1}.0` };
+          },
+        }),
+    },
+  },
+};
+
 class NeverCommitted extends Error {}
 
 /** Messages are flagged when they come; who was stepped is unflagged a moment after the commit. */
@@ -308,11 +384,11 @@ function readyFlags(store: Store, world: World): Store {
       let served: string[] = [];
       const result = await store.transaction((tx) => {
         served = [];
-        const readMailboxes: StoreTransaction["readMailboxes"] = (ids, limit) => {
+        const readWaiting: StoreTransaction["readWaiting"] = (ids, limit) => {
           served.push(...ids);
-          return tx.readMailboxes(ids, limit);
+          return tx.readWaiting(ids, limit);
         };
-        return work(changed(tx, { readMailboxes }));
+        return work(changed(tx, { readWaiting }));
       });
       if (served.length > 0) {
         setTimeout(() => {

@@ -10,6 +10,7 @@ import { checkEnd } from "./check";
 import { Client, type ClientOptions } from "./client";
 import { emptyHistory, type History } from "./history";
 import { chartKinds, simulatedChart } from "./simulated-chart";
+import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
 
 export interface SeedOptions
@@ -57,6 +58,7 @@ export class Simulator {
       world = new World({
         seed,
         store: this.store,
+        storeOf: simulatedStore,
         processes: options.processes ?? 2,
         faultRate: options.faultRate ?? 0.04,
         busyRate: options.busyRate ?? 0.12,
@@ -66,17 +68,13 @@ export class Simulator {
         ...(options.blocked ? { blocked: options.blocked } : {}),
         onTime: (time) => (uninstall = time.install(new Random(seed + 1))),
       });
+      const follower = new Follower(world, position);
       await live(world, began);
       wrong.push(...world.reported.map((error) => `reported: ${describe(error)}`));
+      if (world.deadlocks > 0) wrong.push(`a deadlock: ${world.deadlocks} transactions ran again`);
       uninstall();
-      const { nowMs: now } = world;
-      wrong.push(
-        ...(await checkEnd(this.store, this.machines, history, {
-          now,
-          position,
-          enqueuedFor: world.enqueuedFor,
-        })),
-      );
+      wrong.push(...(await follower.end(history)));
+      wrong.push(...(await checkEnd(this.store, this.machines, history, world)));
     } catch (error) {
       wrong.push(describe(error));
     } finally {
@@ -162,6 +160,57 @@ async function live(
   // What sleeps for a while comes due, once.
   world.nowMs += 120_000;
   await settle(world, history);
+}
+
+/** Reads the feed of changes beside the clients, from place to place. */
+class Follower {
+  private readonly store: Store;
+  private readonly seen = new Map<string, number>();
+  private over = false;
+
+  constructor(
+    private readonly world: World,
+    private position: string,
+  ) {
+    const { store, plant } = world.options;
+    this.store = plant ? plant(store, world) : store;
+    void this.follow();
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.over && this.world.faults) {
+      await this.world.hold(null, "follows");
+      const call = { rests: "no", pid: null } as const;
+      this.world.underWay.add(call);
+      await this.look().finally(() => this.world.underWay.delete(call));
+    }
+  }
+
+  private async look(): Promise<number> {
+    const { changes, position } = await this.store.changesSince(this.position, 1_000);
+    this.position = position;
+    for (const change of changes) {
+      if (change.kind === "instance") this.seen.set(change.id, (this.seen.get(change.id) ?? 0) + 1);
+    }
+    return changes.length;
+  }
+
+  /** What it has not been shown. */
+  async end({ instanceIds }: History): Promise<string[]> {
+    this.over = true;
+    const { store } = this.world.options;
+    const wrong: string[] = [];
+    const giveUpAt = Date.now() + 5_000;
+    for (const id of instanceIds) {
+      const written = (await store.findInstance(id))?.seq ?? 0;
+      while ((this.seen.get(id) ?? 0) < written && Date.now() < giveUpAt) {
+        if ((await this.look()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const seen = this.seen.get(id) ?? 0;
+      if (seen !== written) wrong.push(`the feed has shown ${seen} of ${written} entries of ${id}`);
+    }
+    return wrong;
+  }
 }
 
 /** A dead process's transaction may hold a row for a round still; after ten rounds it is a fault. */

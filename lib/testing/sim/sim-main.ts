@@ -1,10 +1,13 @@
-/** The boundary simulator at length, for scripts/sim.mjs: prints each seed that fails with what is wrong; returns how many. */
+/** Both simulators at length, for scripts/sim.mjs: print each seed that fails with what is wrong; returns how many. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
+import { startPostgres } from "../postgres-server";
+import { makePostgres } from "../throwaway-database";
 import { Simulator, type SeedEnd } from "./run-seed";
+import { openStatementSimulator } from "./statements";
 
 /** Where a file costs no disk. */
 const quickFolder = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());
@@ -47,6 +50,35 @@ export async function runBoundary(options: { seeds: number; from: number }): Pro
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   process.stdout.write(
     `boundary: seeds ${from} to ${from + seeds - 1}: ${events} sends, ${crashes} crashes, ${failed} failed, ${seconds} s\n`,
+  );
+  return failed;
+}
+
+export async function runStatements({ seeds, from }: { seeds: number; from: number }): Promise<number> {
+  const began = Date.now();
+  const server = await startPostgres();
+  let failed = 0;
+  let crashes = 0;
+  try {
+    for (let base = from; base < from + seeds; base += 500) {
+      const database = await makePostgres(server.url);
+      const simulator = await openStatementSimulator(database.url);
+      for (let seed = base; seed < Math.min(base + 500, from + seeds); seed += 1) {
+        const end = await simulator.run(seed);
+        crashes += end.crashes;
+        if (end.wrong.length === 0) continue;
+        failed += 1;
+        process.stdout.write(`statement ${tellSeed(end)}\n`);
+      }
+      await simulator.end();
+      await database.drop();
+    }
+  } finally {
+    await server.stop();
+  }
+  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  process.stdout.write(
+    `statements: seeds ${from} to ${from + seeds - 1}: ${crashes} crashes, ${failed} failed, ${seconds} s\n`,
   );
   return failed;
 }

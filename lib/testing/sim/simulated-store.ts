@@ -4,7 +4,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Store, StoreTransaction } from "@/lib/store/store";
-import type { CallUnderWay, SimProcess, World } from "./world";
+import type { CallUnderWay, Committed, SimProcess, Watch, World } from "./world";
 
 type Fault =
   /** Refused before anything was done. */
@@ -40,13 +40,6 @@ const unavailable = () =>
 const unknown = () =>
   new LockstepError("outcome-unknown", "The answer was lost: simulated.", { retry: "later" });
 
-/** Lets a transaction under way, knowing whose it is. */
-export type Watch = <T>(
-  call: CallUnderWay,
-  world: World,
-  process: SimProcess,
-  work: () => Promise<T>,
-) => Promise<T>;
 const plainly: Watch = (_call, _world, _process, work) => work();
 
 export function simulatedStore(real: Store, world: World, process: SimProcess): Store {
@@ -81,16 +74,24 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         fault === "fails-within" || fault === "dies-within" || fault === "again"
           ? 1 + world.random.below(9)
           : null;
+      let tries = 0;
       const run = (at: number | null) =>
-        inTransaction(underWay, () =>
-          real.transaction(async (tx) => {
-            const result = await work(broken(tx, at, fault, world));
+        inTransaction(underWay, async () => {
+          let written: Committed[] = [];
+          const done = await real.transaction(async (tx) => {
+            written = [];
+            tries += 1;
+            if (tries > 1) world.deadlocks += 1;
+            const result = await work(broken(tx, at, fault, world, written));
             // Shorter than foreseen: at its end, then.
             if (at !== null) throw breakOf(fault);
             return result;
-          }),
-        );
+          });
+          world.committed.push(...written);
+          return done;
+        });
       const result = await run(breaksAt).catch((error: unknown) => {
+        tries = 0;
         if (error instanceof RunAgain) return run(null);
         throw error;
       });
@@ -116,6 +117,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
           if (fault === "fails") throw unavailable();
           if (fault === "dies-before") throw new Death();
           const done = await inTransaction(underWay, async () => (await real.alone?.write(step)) ?? false);
+          if (done) world.committed.push({ kind: "instance", id: step.log.instanceId, seq: step.log.seq });
           if (fault === "dies-after") throw new Death();
           for (const listener of listeners) listener();
           if (fault === "lost") throw unknown();
@@ -163,18 +165,25 @@ function broken(
   at: number | null,
   fault: Fault | null,
   world: World,
+  written: Committed[],
 ): StoreTransaction {
   let calls = 0;
   const own: Partial<StoreTransaction> = {
     now: () => Promise.resolve(world.nowMs),
+    readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: world.nowMs }),
     async lockInstances(ids, options) {
       const rows = await tx.lockInstances(ids, options);
       if (!options?.skipBusy || !world.faults) return rows;
       return rows.filter(() => !world.random.chance(world.options.busyRate));
     },
     writeSteps(writes) {
+      for (const { instanceId, seq } of writes.log) written.push({ kind: "instance", id: instanceId, seq });
       for (const { messageId, incarnation } of writes.enqueued) world.enqueuedFor.set(messageId, incarnation);
       return tx.writeSteps(writes);
+    },
+    writeLock(writes) {
+      for (const { key, seq } of writes.log) written.push({ kind: "lock", id: key, seq });
+      return tx.writeLock(writes);
     },
   };
   return new Proxy(tx, {

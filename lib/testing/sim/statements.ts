@@ -9,8 +9,8 @@ import pg from "pg";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { Store } from "@/lib/store/store";
 import { Simulator, type SeedEnd, type SeedOptions } from "./run-seed";
-import { Death, type Watch } from "./simulated-store";
-import type { CallUnderWay, SimProcess, World } from "./world";
+import { Death } from "./simulated-store";
+import type { CallUnderWay, SimProcess, Watch, World } from "./world";
 
 const current = new AsyncLocalStorage<{ call: CallUnderWay; world: World; process: SimProcess }>();
 

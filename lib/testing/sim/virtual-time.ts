@@ -52,7 +52,11 @@ export class VirtualTime {
       });
       return handle;
     };
-    const clear = (handle: unknown) => void this.timers.delete(handle as object);
+    const clear = (handle: unknown) => {
+      // Set before, in real time: the driver's.
+      if (!(handle instanceof Handle)) before.clearTimeout(handle as NodeJS.Timeout);
+      else this.timers.delete(handle);
+    };
     Object.assign(globalThis, {
       setTimeout: (run: () => void, ms?: number, ...args: unknown[]) => make(run, ms, null, args),
       setInterval: (run: () => void, ms?: number, ...args: unknown[]) => make(run, ms, ms ?? 1, args),

@@ -9,7 +9,6 @@ import { LockstepError } from "@/lib/base/errors";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
 import type { Store } from "@/lib/store/store";
 import { Random } from "../random-chart";
-import { simulatedStore, type Watch } from "./simulated-store";
 import { turnOfLoop, VirtualTime } from "./virtual-time";
 
 export const actor = localActor;
@@ -28,6 +27,13 @@ export interface CallUnderWay {
   pid: number | null;
 }
 
+/** A log entry, of an instance or of a lock, in the order of commits. */
+export interface Committed {
+  kind: "instance" | "lock";
+  id: string;
+  seq: number;
+}
+
 export interface SimProcess {
   readonly name: string;
   dead: boolean;
@@ -36,13 +42,25 @@ export interface SimProcess {
   crash(): void;
 }
 
+/** Lets a transaction under way, knowing whose it is. */
+export type Watch = <T>(
+  call: CallUnderWay,
+  world: World,
+  process: SimProcess,
+  work: () => Promise<T>,
+) => Promise<T>;
+
 export interface WorldOptions {
   seed: number;
   /** The real one; stays open. */
   store: Store;
+  /** A process's way to it. */
+  storeOf: (real: Store, world: World, process: SimProcess) => Store;
   processes: number;
   /** How likely a store call fails, loses its answer or takes its process along. */
   faultRate: number;
+  /** False: the database's clock stands still. */
+  clockMoves?: boolean;
   /** How likely a batch finds an instance held by another. */
   busyRate: number;
   /** Changes what a process does for the worse: a planted fault. */
@@ -72,9 +90,12 @@ export class World {
   faults = true;
   /** Of which life the instance was when the message was put into its mailbox, by message id. */
   readonly enqueuedFor = new Map<string, number>();
+  readonly committed: Committed[] = [];
   /** A planted fault's own memory, common to all processes. */
   readonly shared: Record<string, unknown> = {};
   crashes = 0;
+  /** Transactions that the database had to run again. */
+  deadlocks = 0;
   /** What was done, newest last: for who has to find out why. */
   readonly trail: string[] = [];
   private gates: Gate[] = [];
@@ -133,7 +154,7 @@ export class World {
     const real = this.options.plant ? this.options.plant(this.options.store, this) : this.options.store;
     Object.assign(part, {
       runtime: createRuntime({
-        store: simulatedStore(real, this, process),
+        store: this.options.storeOf(real, this, process),
         report: (error) => {
           if (!isTransient(error)) this.reported.push(error);
         },
@@ -170,7 +191,7 @@ export class World {
         random.pick(this.processes).crash();
         return;
       }
-      if (roll < 60) {
+      if (roll < 60 && this.options.clockMoves !== false) {
         this.nowMs += random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000]);
         return;
       }
@@ -193,17 +214,21 @@ export class World {
     let idle = 0;
     let seen = -1;
     const realSince = Date.now();
+    let sinceMs = realSince;
     for (let turns = 0; ; turns += 1) {
       await turnOfLoop();
       const now = this.activity + this.time.set;
       if (now !== seen) {
         seen = now;
+        sinceMs = Date.now();
         idle = 0;
         continue;
       }
       const moving = [...this.underWay].filter((call) => call.rests === "no");
       if (moving.length > 0) {
         if (turns > 0 && turns % 200 === 0) await this.findBlocked();
+        // It sleeps on a timer, as before running again what a deadlock ended.
+        if (Date.now() - sinceMs > 3_000 && this.time.waiting > 0) return;
         if (Date.now() - realSince > 20_000) throw new Error("a store call does not come back");
         continue;
       }

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openSqlStore } from "@/lib/store/sql/open-sql-store";
+import type { Store } from "@/lib/store/store";
+import { freshDatabase, providers, type TestDatabase } from "../database";
+import { notLinearizable, type Operation } from "./linearizable";
+import { recordLockHistory } from "./lock-history";
+
+const operation = (
+  began: number,
+  ended: number,
+  ask: Operation["ask"],
+  answer: Operation["answer"],
+): Operation => ({
+  ask,
+  answer,
+  began,
+  ended,
+});
+const acquire = (session: string): Operation["ask"] => ({ verb: "acquire", session });
+
+describe("the search", () => {
+  test("finds an order for calls that overlap, whichever was first", () => {
+    const history = [
+      operation(1, 4, acquire("a"), { said: "busy" }),
+      operation(2, 3, acquire("b"), { said: "acquired", fence: 1 }),
+      operation(5, 8, { verb: "release", session: "b", fence: 1 }, { said: "released" }),
+      operation(6, 7, acquire("a"), { said: "acquired", fence: 2 }),
+    ];
+    expect(notLinearizable(history)).toBeNull();
+  });
+
+  test("a call without an answer may have happened or not", () => {
+    const lost = operation(1, Infinity, acquire("a"), { said: "nothing" });
+    expect(notLinearizable([lost, operation(2, 3, acquire("b"), { said: "busy" })])).toBeNull();
+    expect(notLinearizable([lost, operation(2, 3, acquire("b"), { said: "acquired", fence: 1 })])).toBeNull();
+  });
+
+  test("one lock given twice, or a stale view, has no order", () => {
+    const twice = ["a", "b"].map((session, n) =>
+      operation(n * 2, n * 2 + 1, acquire(session), { said: "acquired", fence: 1 + n }),
+    );
+    expect(notLinearizable(twice)).not.toBeNull();
+    const stale = [
+      operation(1, 2, acquire("a"), { said: "acquired", fence: 1 }),
+      operation(3, 4, { verb: "release", session: "a", fence: 1 }, { said: "released" }),
+      operation(5, 6, acquire("b"), { said: "busy" }),
+    ];
+    expect(notLinearizable(stale)).not.toBeNull();
+  });
+});
+
+describe.each(providers)("on %s", (provider) => {
+  let database: TestDatabase;
+  let store: Store;
+  beforeAll(async () => {
+    database = await freshDatabase(provider);
+    store = await openSqlStore({ url: database.url, connections: 12 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  test("I3: 16 clients racing for a lock under crashes and lost answers see one lock", async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const history = await recordLockHistory(store, seed);
+      expect(history.length).toBe(96);
+      expect(`seed ${seed}: ${notLinearizable(history) ?? "an order"}`).toBe(`seed ${seed}: an order`);
+    }
+  });
+
+  test("a lock that is released without its fence compared is caught", async () => {
+    let caught = 0;
+    for (let seed = 1; seed <= 10 && caught === 0; seed += 1) {
+      const history = await recordLockHistory(store, seed, {
+        clients: 15,
+        // Each transaction sees the lock with the fence it had when this process first looked.
+        plant: (real) => {
+          let first: Awaited<
+            ReturnType<Parameters<Parameters<Store["transaction"]>[0]>[0]["lockLock"]>
+          > | null = null;
+          return new Proxy(real, {
+            get(target, name) {
+              if (name !== "transaction") return Reflect.get(target, name) as unknown;
+              const transaction: Store["transaction"] = (work) =>
+                target.transaction((tx) =>
+                  work({
+                    ...tx,
+                    async lockLock(key) {
+                      const row = await tx.lockLock(key);
+                      first = first?.key === key ? first : row;
+                      return Math.random() < 0.1 ? { ...first, logSeq: row.logSeq } : row;
+                    },
+                  }),
+                );
+              return transaction;
+            },
+          });
+        },
+      }).catch(() => null);
+      if (history === null || notLinearizable(history) !== null) caught += 1;
+    }
+    expect(caught).toBe(1);
+  });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { freshDatabase } from "../database";
+import { plantedFaults, plantedStatementFaults } from "./planted-faults";
+import { withSimulator } from "./sim-main";
+import { openStatementSimulator } from "./statements";
+
+const told = (wrong: readonly string[], says: string): string =>
+  wrong.find((each) => each.startsWith(says))?.slice(0, says.length) ?? JSON.stringify(wrong).slice(0, 500);
+
+test.each(Object.entries(plantedFaults))("caught: %s", { timeout: 60_000 }, async (_name, planted) => {
+  await withSimulator(async (simulator) => {
+    const { wrong } = await simulator.run(planted.seed, planted.options);
+    expect(told(wrong, planted.says)).toBe(planted.says);
+  });
+});
+
+test.each(Object.entries(plantedStatementFaults))(
+  "caught among statements: %s",
+  { timeout: 60_000 },
+  async (_name, planted) => {
+    const database = await freshDatabase("postgresql");
+    const simulator = await openStatementSimulator(database.url);
+    try {
+      const { wrong } = await simulator.run(planted.seed, planted.options);
+      expect(told(wrong, planted.says)).toBe(planted.says);
+    } finally {
+      await simulator.end();
+      await database.drop();
+    }
+  },
+);
