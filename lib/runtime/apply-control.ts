@@ -14,6 +14,8 @@ import type { InstanceStatus } from "./instance-views";
 export type ControlInput =
   | { kind: "control"; verb: "suspend" | "resume" | "terminate" | "cancel"; data: JsonObject }
   | {
+  /** Of a saga: all is undone, or an undoing has used up its attempts. */
+  | { kind: "control"; verb: "compensated" | "stick"; data: JsonObject }
       kind: "control";
       verb: "redrive";
       data: JsonObject;
@@ -51,6 +53,10 @@ export function applyControl(
     case "terminate":
       return { result: unmoved(halted(before)), status: "terminated" };
     case "cancel":
+    case "compensated":
+      return { result: unmoved(before), status: before.status };
+    case "stick":
+      return { result: unmoved(before), status: "stuck" };
       return cancelled(machine, before, input.data, options);
     case "redrive": {
       if (input.start) {

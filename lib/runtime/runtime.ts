@@ -74,6 +74,7 @@ import { TaskWaits } from "./task-waits";
 import { settleChildren } from "./workers/settle-children";
 import { settleLocks } from "./workers/settle-locks";
 import { TaskRunner } from "./workers/run-tasks";
+import { settleSagas, type SagaWalk } from "./workers/settle-sagas";
 import { settleTasks } from "./workers/settle-tasks";
 import { stepWaiting, type Walk } from "./workers/step-waiting";
 
@@ -168,6 +169,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
   const settle = () => {
     loops[1]?.hint();
     loops[2]?.hint();
+    loops[3]?.hint();
   };
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
@@ -185,6 +187,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     wake,
     settle,
   };
+  const sagaWalk: SagaWalk = { after: null };
   const workerId = newWorkerId();
   const session = newTaskToken();
   const tasks = new TaskRunner(context, invocations, { workerId, slots: ownSlots, report });
@@ -214,6 +217,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
         startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
         startLoop(() => settleTasks(store, wake), report),
         startLoop(() => settleChildren(context, report), report),
+        startLoop(() => settleSagas(context, sagaWalk, report), report),
         startLoop(() => settleLocks(store), report),
         startLoop(() => presence.round(), report),
       );

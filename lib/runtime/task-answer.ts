@@ -22,6 +22,8 @@ export function postAnswer(
   actor: string,
   now: number,
 ): Promise<void> {
+  // An undoing answers nobody: workers/settle-sagas sees its end.
+  if (task.kind === "compensation") return Promise.resolve();
   return tx.writeSteps({ ...noWrites(), enqueued: [answerMessage(task, answer, actor, now)] });
 }
 

@@ -205,8 +205,9 @@ export class Turn {
   record(
     entry: Pick<LogRow, "kind" | "type" | "input" | "actor" | "cause" | "messageId" | "dedupeKey">,
     result: StepResult,
-    status: InstanceStatus = statusAfter(this.row.status, result.snapshot.status),
+    wanted: InstanceStatus = statusAfter(this.row.status, result.snapshot.status),
   ): void {
+    const status = this.undoes(result) ? "compensating" : wanted;
     const at = Math.max(this.now, this.row.at);
     const unchanged = result.snapshot === this.snapshot && entry.kind !== "start";
     const text = unchanged ? this.row.snapshot : JSON.stringify(result.snapshot);
@@ -276,6 +277,13 @@ export class Turn {
     });
     const made = { kind, type: input.verb, input: JSON.stringify(input), actor };
     this.record({ ...made, cause: null, messageId: null, dedupeKey: null }, result, status);
+  }
+
+  /** The chart asks for its deeds to be undone, or has failed and wants it so. */
+  private undoes({ effects, snapshot }: StepResult): boolean {
+    if (effects.some(({ type }) => type === "compensate")) return true;
+    const hasFailed = snapshot.status === "failed" && this.snapshot.status !== "failed";
+    return hasFailed && this.machine.chart.settings?.onFailure === "compensate";
   }
 
   private take({ message, place, own }: Waiting, admit: Admission): void {

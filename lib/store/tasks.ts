@@ -70,7 +70,12 @@ export interface KeyRow {
 }
 export const taskKeyScope = (type: string): string => `task:${type}`;
 
-export interface TaskReads {
+export interface SagaReads {
+  /** Those that have a compensation and those that are one. */
+  sagaTasks(instanceId: string, incarnation: number): Promise<TaskRow[]>;
+}
+
+export interface TaskReads extends SagaReads {
   /** An instance's tasks, newest first; rows after the cursor. */
   listTasks(
     instanceId: string,
@@ -104,7 +109,7 @@ export interface ClaimOrder {
   bound: number;
 }
 
-export interface TaskTransaction {
+export interface TaskTransaction extends SagaReads {
   /** Tasks of that type that may be claimed at `now`, held to the transaction's end; others' are skipped. */
   lockClaimable(type: string, order: ClaimOrder, now: number, limit: number): Promise<TaskRow[]>;
   /** The task of that claim, held to the transaction's end. */

@@ -27,7 +27,7 @@ async function settleDue(store: Store, wake: () => void): Promise<boolean> {
     const after = due.map((row) => expired(row, now, Math.random()));
     await tx.writeTasks(after);
     const enqueued = after
-      .filter((task) => task.status === "failed")
+      .filter((task) => task.status === "failed" && task.kind !== "compensation")
       .map((task) =>
         answerMessage(task, { error: JSON.parse(task.error ?? "{}") as TaskError }, systemActor.id, now),
       );

@@ -22,8 +22,12 @@ const keyColumns = ["instanceId", "taskId"];
 const selectKey = tasks.pick(...keyColumns);
 const isUnfinished = sql`("status" = 'pending' OR "status" = 'running')`;
 
+const selectSaga = (instanceId: string, incarnation: number) =>
+  sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "instance_id" = ${instanceId} AND "incarnation" = ${incarnation} AND ("compensate" IS NOT NULL OR "kind" = 'compensation')`;
+
 export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
   return {
+    sagaTasks: (instanceId, incarnation) => handle.query<TaskRow>(selectSaga(instanceId, incarnation)),
     listTasks(instanceId, after, limit) {
       const behind = after
         ? sql`AND ("created_at", "task_id") < (${after.createdAt}, ${after.taskId})`
@@ -70,6 +74,7 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
 
 export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransaction {
   return {
+    sagaTasks: (instanceId, incarnation) => handle.query<TaskRow>(selectSaga(instanceId, incarnation)),
     lockClaimable(type, { by, bound }, now, limit) {
       const [range, order] =
         by === "rank" ? [sql`"rank" <= ${bound}`, sql`"rank"`] : [sql`"rank" > ${bound}`, sql`"ready_at"`];

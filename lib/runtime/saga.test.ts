@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { must } from "@/lib/base/assert";
+import type { Json, JsonObject } from "@/lib/base/json";
+import { advance, providers } from "@/lib/testing/database";
+import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+
+/** Locks a pallet, lifts it, sets it down; what was done is undone when the last fails. */
+const mission = (settings: JsonObject = {}): JsonObject => ({
+  lockstep: 1,
+  settings,
+  tasks: { reserve: {}, release: {}, lift: {}, lower: {}, drop: {} },
+  context: { pallet: "P1", over: false },
+  initial: "reserving",
+  states: {
+    reserving: {
+      invoke: {
+        id: "one",
+        src: "reserve",
+        compensate: {
+          src: "release",
+          input: { pallet: "context.pallet", was: "event.data" },
+          retry: { attempts: 2, delay: "10ms" },
+        },
+      },
+      on: { "done.invoke.one": { target: "lifting", actions: { assign: { pallet: "'changed'" } } } },
+    },
+    lifting: {
+      invoke: { id: "two", src: "lift", timeout: "30s", compensate: { src: "lower", input: "event.data" } },
+      on: { "done.invoke.two": "dropping", giveUp: "undoing" },
+    },
+    dropping: {
+      invoke: { id: "three", src: "drop", retry: { attempts: 1 } },
+      on: {
+        "error.invoke.three": "undoing",
+        cancel: "undoing",
+        break: { actions: { assign: { over: "context.nothing.at.all" } } },
+      },
+    },
+    undoing: { entry: { compensate: true }, on: { "done.compensate": "home", ping: {} } },
+    home: { on: { rest: "resting" } },
+    resting: { type: "final" },
+  },
+});
+
+describe.each(providers)("sagas on %s", (provider) => {
+  let at: TestRuntime;
+  afterEach(async () => {
+    await at.end();
+    expect(at.reported).toEqual([]);
+  });
+  const begin = async (settings?: JsonObject) => {
+    at = await freshRuntime(provider);
+    await publish(at.runtime, "mission", mission(settings));
+    at.runtime.startWorkers();
+    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+  };
+  const claim = async (type: string) => {
+    const args = { types: [type], workerId: "w", waitMs: 5_000 };
+    return must((await at.runtime.claimTasks(local, args)).tasks[0], `a task ${type}`);
+  };
+  const done = async (type: string, output: Json) => {
+    const { token, input } = await claim(type);
+    await at.runtime.completeTask(local, { token, output });
+    return input;
+  };
+  const fails = async (type: string) => {
+    const { token } = await claim(type);
+    await at.runtime.failTask(local, { token, error: { code: "no", message: "no", retry: true } });
+  };
+  const get = () => at.runtime.getInstance(local, { instanceId: "m" });
+  const becomes = (about: object) => vi.waitFor(async () => expect(await get()).toMatchObject(about), 5_000);
+  const send = (type: string) => at.runtime.sendEvent(local, { instanceId: "m", type });
+
+  test("I2: what was done is undone last first, each with the context of its deed and its result; then the chart goes on", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await fails("drop");
+    await becomes({ status: "compensating", configuration: ["undoing"] });
+    expect(await send("ping")).toMatchObject({ state: "queued" });
+    expect(await done("lower", null)).toEqual({ outcome: "succeeded", result: "l1" });
+    await becomes({ status: "compensating" });
+    expect(await done("release", null)).toEqual({
+      pallet: "P1",
+      was: { outcome: "succeeded", result: "r1" },
+    });
+    await becomes({ status: "running", configuration: ["home"] });
+    const { items } = await at.runtime.getLog(local, { instanceId: "m" });
+    expect(
+      items
+        .map(({ type }) => type)
+        .slice(0, 3)
+        .sort(),
+    ).toEqual(["compensated", "done.compensate", "ping"]);
+    expect(await at.runtime.getState(local, { instanceId: "m" })).toMatchObject({ hashMatches: true });
+  });
+
+  test("I9: an undoing that has used up its attempts leaves the instance stuck, where it is seen", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await fails("drop");
+    await done("lower", null);
+    await fails("release");
+    await fails("release");
+    await becomes({ status: "stuck" });
+    expect((await at.runtime.listInstances(local, { status: "stuck" })).items).toHaveLength(1);
+    await at.runtime.terminateInstance(local, { instanceId: "m", reason: "undone by hand" });
+    await becomes({ status: "terminated" });
+  });
+
+  test("I3: a deed whose outcome is unknown is undone once no attempt can run; a late result is handed over", async () => {
+    await begin();
+    await done("reserve", "r1");
+    const lifting = await claim("lift");
+    await send("giveUp");
+    await becomes({ status: "compensating" });
+    const early = { types: ["lower"], workerId: "w", waitMs: 600 };
+    expect((await at.runtime.claimTasks(local, early)).tasks).toEqual([]);
+    expect(await at.runtime.completeTask(local, { token: lifting.token, output: "late" })).toMatchObject({
+      status: "cancelled",
+    });
+    expect(await done("lower", null)).toEqual({ outcome: "succeeded", result: "late" });
+    await done("release", null);
+    await becomes({ configuration: ["home"] });
+  });
+
+  test("I3: when nobody answers, it is undone as unknown after the lease", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await claim("lift");
+    await send("giveUp");
+    await advance(at.database.url, 61_000);
+    expect(await done("lower", null)).toEqual({ outcome: "unknown" });
+    await done("release", null);
+    await becomes({ configuration: ["home"] });
+  });
+
+  test("settings.onFailure: an instance that fails is undone first and has failed then", async () => {
+    await begin({ errors: "stop", onFailure: "compensate" });
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await becomes({ configuration: ["dropping"] });
+    await send("break").catch(() => undefined);
+    await becomes({ status: "compensating" });
+    await done("lower", null);
+    await done("release", null);
+    await becomes({ status: "failed" });
+  });
+
+  test("one that is cancelled undoes what it did, and is cancelled then", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await becomes({ configuration: ["dropping"] });
+    await at.runtime.cancelInstance(local, { instanceId: "m", reason: "test" });
+    await becomes({ status: "compensating" });
+    await done("lower", null);
+    await done("release", null);
+    await becomes({ status: "cancelling", configuration: ["home"] });
+    await send("rest");
+    await becomes({ status: "cancelled" });
+  });
+
+  test("I9: a second process goes on undoing where the first ended", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await fails("drop");
+    await becomes({ status: "compensating" });
+    const { token } = await claim("lower");
+    const { runtime } = await at.again();
+    await at.runtime.close();
+    at.runtime = runtime;
+    await runtime.completeTask(local, { token });
+    runtime.startWorkers();
+    await done("release", null);
+    await becomes({ status: "running", configuration: ["home"] });
+    const tasks = (await runtime.listTasks(local, { instanceId: "m" })).items;
+    expect(tasks.filter(({ kind }) => kind === "compensation")).toHaveLength(2);
+  });
+});

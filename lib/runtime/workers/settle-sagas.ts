@@ -1,0 +1,107 @@
+/**
+ * Takes instances that are undoing from one compensation to the next, and out of it when there is none left.
+ *
+ * Holds: I9 what is next is read from the tasks, under the instance's row: a crash anywhere goes on where it was. An undoing
+ *        that has used up its attempts leaves the instance `stuck`, where everybody sees it.
+ */
+import { systemActor } from "@/lib/access/actor";
+import type { JsonObject } from "@/lib/base/json";
+import type { Compensation } from "@/lib/statechart/effect";
+import { compensationInput } from "@/lib/statechart/compensation-input";
+import type { InstanceCursor } from "@/lib/store/instances";
+import type { Store } from "@/lib/store/store";
+import { applyControl, type ControlInput } from "../apply-control";
+import { isEnded, type InstanceStatus } from "../instance-views";
+import { internalMessage } from "../internal-message";
+import { inTurn, type HeldTurn } from "../in-turn";
+import type { RuntimeContext } from "../runtime-context";
+import { canUndoBy, nextOfSaga, undoTask, type SagaStep } from "../saga-rules";
+
+const instancesMax = 100;
+
+/** Where the walk over all of them goes on. */
+export interface SagaWalk {
+  after: InstanceCursor | null;
+}
+
+/** True when there may be more. */
+export async function settleSagas(
+  context: RuntimeContext,
+  walk: SagaWalk,
+  report: (error: unknown) => void,
+): Promise<boolean> {
+  const { store } = context;
+  const rows = await store.listInstances({ status: "compensating" }, walk.after, instancesMax);
+  const last = rows.at(-1);
+  walk.after = last && rows.length === instancesMax ? { createdAt: last.createdAt, id: last.id } : null;
+  let done = 0;
+  for (const { id: instanceId, incarnation } of rows) {
+    try {
+      const tasks = await store.sagaTasks(instanceId, incarnation);
+      if (nextOfSaga(tasks, await store.now()).do === "wait") continue;
+      const cancelling = await wasCancelled(context.store, instanceId);
+      const work = (held: HeldTurn) => goOn(held, cancelling);
+      await inTurn(context, { verb: "compensate", actor: systemActor, args: { instanceId }, work });
+      done += 1;
+    } catch (error) {
+      report(error);
+    }
+  }
+  return done > 0 || walk.after !== null;
+}
+
+/** As far back as a chart that cleans up goes. */
+const entriesMax = 1_000;
+
+/** It undoes since it was cancelled: then that is how it ends. */
+async function wasCancelled(store: Store, instanceId: string): Promise<boolean> {
+  const entries = await store.listLog(instanceId, null, entriesMax);
+  return entries.some(({ kind, type }) => kind === "control" && type === "cancel");
+}
+
+async function goOn(held: HeldTurn, cancelling: boolean): Promise<() => { replayed: boolean }> {
+  const { tx, row, now } = held;
+  const answer = () => ({ replayed: false });
+  if (row.status !== "compensating") return answer;
+  const next = nextOfSaga(await tx.sagaTasks(row.id, row.incarnation), now);
+  if (next.do === "undo") undo(held, next);
+  else if (next.do === "stuck") stick(held, next.task.invokeId, next.task.error ?? "");
+  else if (next.do === "done") finish(held, next.undone, cancelling);
+  return answer;
+}
+
+function undo(held: HeldTurn, { task, deed }: Extract<SagaStep, { do: "undo" }>): void {
+  const { row, now, machine, turn, writes } = held;
+  const compensation = JSON.parse(task.compensate ?? "") as Compensation;
+  if (!canUndoBy(compensation.src))
+    return stick(held, task.invokeId, `${compensation.src} can't be a compensation`);
+  const made = compensationInput(machine, turn.snapshot.session, compensation, deed, now);
+  if ("error" in made) stick(held, task.invokeId, made.error.message);
+  else writes.tasksBegun.push(undoTask(row, task, compensation, made.input, now));
+}
+
+const stick = (held: HeldTurn, undoing: string, reason: string): void =>
+  enter(held, { kind: "control", verb: "stick", data: { undoing, reason } });
+
+function finish(held: HeldTurn, undone: number, cancelling: boolean): void {
+  const { row, turn, now } = held;
+  const ends: Partial<Record<InstanceStatus, InstanceStatus>> = {
+    completed: "cancelled",
+    running: "cancelling",
+  };
+  const statusAfter = (status: InstanceStatus) => (cancelling ? (ends[status] ?? status) : status);
+  enter(held, { kind: "control", verb: "compensated", data: { undone } }, statusAfter);
+  if (isEnded(turn.row.status) || turn.snapshot.status !== "running") return;
+  turn.add(internalMessage(row.id, row, { type: "done.compensate", data: { undone } }, now));
+}
+
+function enter(
+  { row, now, machine, turn }: HeldTurn,
+  input: ControlInput & { data: JsonObject },
+  statusAfter = (status: InstanceStatus) => status,
+): void {
+  const options = { at: Math.max(now, row.at), seq: row.seq + 1 };
+  const { result, status } = applyControl(machine, turn.snapshot, input, options);
+  const entry = { kind: "control", type: input.verb, input: JSON.stringify(input), actor: "system" };
+  turn.record({ ...entry, cause: null, messageId: null, dedupeKey: null }, result, statusAfter(status));
+}
