@@ -13,9 +13,9 @@ import type { InstanceStatus } from "./instance-views";
 /** As the log keeps it. `data` is what people are shown, the reason among it. */
 export type ControlInput =
   | { kind: "control"; verb: "suspend" | "resume" | "terminate" | "cancel"; data: JsonObject }
-  | {
   /** Of a saga: all is undone, or an undoing has used up its attempts. */
   | { kind: "control"; verb: "compensated" | "stick"; data: JsonObject }
+  | {
       kind: "control";
       verb: "redrive";
       data: JsonObject;
@@ -52,11 +52,11 @@ export function applyControl(
       return { result: unmoved(before), status: "running" };
     case "terminate":
       return { result: unmoved(halted(before)), status: "terminated" };
-    case "cancel":
     case "compensated":
       return { result: unmoved(before), status: before.status };
     case "stick":
       return { result: unmoved(before), status: "stuck" };
+    case "cancel":
       return cancelled(machine, before, input.data, options);
     case "redrive": {
       if (input.start) {
