@@ -4,6 +4,7 @@
  * Holds: everything the state's change needs is in the input, so that replay reads nothing else.
  */
 import type { JsonObject } from "@/lib/base/json";
+import { activeStates } from "@/lib/statechart/active-states";
 import type { Machine } from "@/lib/statechart/machine";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { StepOptions, StepResult } from "@/lib/statechart/step";
@@ -68,10 +69,15 @@ export function applyControl(
       const invocations = { ...before.invocations, ...input.invocations };
       return { result: unmoved({ ...rest, status: "running", timers, invocations }), status: "running" };
     }
+    case "reset": {
+      // All of the old life is left: the locks that its states hold come free.
+      const exited = activeStates(machine, before.configuration);
+      const entered = activeStates(machine, input.snapshot.configuration);
+      return { result: { ...moved(input.snapshot), exited, entered }, status: "running" };
+    }
     case "fork":
-    case "reset":
     case "migrate":
-      return { result: { ...unmoved(input.snapshot), outcome: { outcome: "moved" } }, status: "running" };
+      return { result: moved(input.snapshot), status: "running" };
   }
 }
 
@@ -95,4 +101,9 @@ const unmoved = (snapshot: Snapshot): StepResult => ({
   outcome: { outcome: "handled" },
   exited: [],
   entered: [],
+});
+
+const moved = (snapshot: Snapshot): StepResult => ({
+  ...unmoved(snapshot),
+  outcome: { outcome: "moved" },
 });

@@ -153,6 +153,27 @@ describe.each(providers)("fork, reset and migrate on %s", (provider) => {
     await everySeqMatches();
   });
 
+  test("reset gives back the locks that the states it leaves hold", async () => {
+    await begin();
+    await publish(at.runtime, "holder", {
+      lockstep: 1,
+      initial: "idle",
+      states: {
+        idle: { on: { go: "holding" } },
+        holding: { invoke: { id: "zone", src: "lock", input: { keys: "['zone']" } }, on: { go: "idle" } },
+      },
+    });
+    await at.runtime.startInstance(local, { chartId: "holder", id: "h" });
+    at.runtime.startWorkers();
+    await send("go", "h");
+    const holder = async () => (await at.runtime.getLock(local, { key: "zone" })).holder;
+    await vi.waitFor(async () => expect(await holder()).not.toBeNull(), 5_000);
+    await at.runtime.resetInstance(local, { instanceId: "h", seq: 1, reason });
+    expect(await holder()).toBeNull();
+    const { items } = await at.runtime.getLog(local, { instanceId: "h", limit: 1 });
+    expect(items).toMatchObject([{ type: "reset", exited: ["holding"], entered: ["idle"] }]);
+  });
+
   test("reset mends a failed instance, and nothing goes on from a failed seq", async () => {
     await begin();
     await send("add");

@@ -6,12 +6,12 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { LockstepError } from "@/lib/base/errors";
+import type { InstanceRow } from "@/lib/store/instances";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { ControlInput } from "./apply-control";
 import { controlInstance, type ControlArgs, type ControlResult } from "./control-instance";
 import { requirePermission } from "@/lib/access/require-permission";
 import { forkState } from "./fork-state";
-import { findLiveInstance } from "./get-instance";
 import type { RuntimeContext } from "./runtime-context";
 import { taskIdOf } from "./task-rules";
 
@@ -28,29 +28,23 @@ export async function resetInstance(
   args: ResetInstanceArgs,
 ): Promise<ControlResult> {
   requirePermission(actor, "instances:control");
-  const row = await findLiveInstance(context.store, args.instanceId);
   const { snapshot, entry } = await forkState(context, args.instanceId, args.seq);
-  if (entry.version !== row.version) {
-    throw new LockstepError(
-      "bad-request",
-      `At seq ${args.seq} the instance was of version ${entry.version}, now it is of ${row.version}. Fork it from there instead.`,
-      { details: { field: "seq", version: entry.version } },
-    );
-  }
   return controlInstance(context, actor, args, {
     verb: "reset",
     from: ["running", "suspended", "cancelling", "failed", "stuck"],
     done: [],
-    lookedAt: row.seq,
-    inputOf: (input, { turn, now }): ControlInput => ({
-      ...input,
-      verb: "reset",
-      data: { ...input.data, to: args.seq },
-      snapshot: {
-        ...snapshot(args.rearmTimers ?? false, now),
-        generations: highest(turn.snapshot.generations, entry.generations),
-      },
-    }),
+    inputOf(input, { turn, row, now }): ControlInput {
+      if (entry.version !== row.version) throw acrossMigration(row, entry);
+      return {
+        ...input,
+        verb: "reset",
+        data: { ...input.data, to: args.seq },
+        snapshot: {
+          ...snapshot(args.rearmTimers ?? false, now),
+          generations: highest(turn.snapshot.generations, entry.generations),
+        },
+      };
+    },
     afterEntry: ({ writes, row: { id: instanceId }, now, before }) => {
       for (const [id, { generation }] of Object.entries(before.invocations)) {
         writes.tasksCancelled.push({ instanceId, taskId: taskIdOf(generation, id), at: now });
@@ -66,3 +60,10 @@ function highest(...all: Snapshot["generations"][]): Snapshot["generations"] {
   }
   return result;
 }
+
+const acrossMigration = (row: InstanceRow, then: { seq: number; version: number }): LockstepError =>
+  new LockstepError(
+    "bad-request",
+    `At seq ${then.seq} instance ${row.id} was of version ${then.version}, now it is of ${row.version}. Fork it from there instead.`,
+    { details: { field: "seq", version: then.version } },
+  );
