@@ -11,6 +11,7 @@ const pages = [
   ["instances", "/instances"],
   ["time travel", "/instances/agv-07?seq=2"],
   ["locks", "/locks?key=zone:Z-14"],
+  ["work", "/work"],
 ] as const;
 
 for (const colorScheme of ["light", "dark"] as const) {
