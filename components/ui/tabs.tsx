@@ -36,7 +36,7 @@ export function Tabs<T extends string>({
     >
       <Radix.List
         aria-label={label}
-        className="flex h-9 shrink-0 gap-1 overflow-x-auto border-b border-border px-1.5"
+        className="flex h-9 shrink-0 overflow-x-auto border-b border-border px-2"
       >
         {tabs.map((tab) => (
           <Radix.Trigger
@@ -47,7 +47,7 @@ export function Tabs<T extends string>({
               // By pointer: the arrow keys go back to the page. By keyboard they walk the tabs, as they should.
               if (event.detail > 0) event.currentTarget.blur();
             }}
-            className="-mb-px flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-body text-text-2 transition-colors duration-90 hover:text-text data-[state=active]:border-ink data-[state=active]:font-semibold data-[state=active]:text-text"
+            className="-mb-px flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-1.5 text-body text-text-2 transition-colors duration-90 hover:text-text data-[state=active]:border-ink data-[state=active]:font-semibold data-[state=active]:text-text"
           >
             {tab.label}
           </Radix.Trigger>
