@@ -9,18 +9,13 @@ import type { LockAsk, LockSaid, Operation } from "./linearizable";
 import { simulatedStore } from "./simulated-store";
 import { actor, isTransient, World } from "./world";
 
-/** 16 clients, at most 6 operations each: within what is searched. */
-export async function recordLockHistory(
-  store: Store,
-  seed: number,
-  {
-    clients = 16,
-    operations = 6,
-    plant,
-  }: { clients?: number; operations?: number; plant?: (store: Store, world: World) => Store } = {},
-): Promise<Operation[]> {
+const clients = 16;
+/** Each: together within what is searched. */
+const operations = 6;
+
+export async function recordLockHistory(store: Store, seed: number): Promise<Operation[]> {
   const history: Operation[] = [];
-  const key = `h${seed}-${clients}-${operations}`;
+  const key = `h${seed}`;
   let uninstall: () => void = () => undefined;
   let places = 0;
   const place = () => (places += 1);
@@ -33,7 +28,6 @@ export async function recordLockHistory(
     busyRate: 0,
     // Expiry is no part of the model: only crashes and lost answers, no jumps of the clock.
     clockMoves: false,
-    ...(plant ? { plant } : {}),
     onTime: (time) => (uninstall = time.install(new Random(seed))),
   });
   const client = async (number: number): Promise<void> => {

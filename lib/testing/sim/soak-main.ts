@@ -117,6 +117,10 @@ export async function soak(options: { minutes: number; seed: number; program: st
     ]);
     for (const worker of workers) resume(worker);
     for (const one of sent) if (one.seq === null) await submit(runtime, one, 100);
+    await atRest(store);
+    // Timers tick on; nothing may change while it is looked at.
+    for (const { process: worker } of workers) worker.kill("SIGKILL");
+    await sleep(1_000);
     const wrong = await check(store, runtime, sent);
     for (const worker of workers) {
       const [, first] = worker.rss;
@@ -312,7 +316,6 @@ function rssOf(pid: number | undefined): number {
 
 async function check(store: Store, runtime: Runtime, sent: readonly Sent[]): Promise<string[]> {
   const wrong: string[] = [];
-  await atRest(store);
   let toldSent = 0;
   let toldArrived = 0;
   const byKey = new Map(sent.map((one) => [one.key, one]));
