@@ -279,7 +279,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   },
   "mailbox-before-lock": {
     what: "the mailbox is read before the instance's row is locked",
-    seed: 4,
+    seed: 7,
     says: "I1",
     options: {
       faultRate: 0,
