@@ -36,7 +36,8 @@ const shared = {
 const builds = await Promise.all([
   build({
     ...shared,
-    entryPoints: { lockstep: "lib/cli/lockstep.ts" },
+    // The layout's thread lies beside the chunk that starts it.
+    entryPoints: { lockstep: "lib/cli/lockstep.ts", "chunks/layout-thread": "lib/cli/layout-thread.ts" },
     splitting: true,
     // A native module: found in node_modules, and only there.
     external: ["@resvg/resvg-js"],

@@ -1,12 +1,13 @@
 /**
- * A chart as a drawing in the format that a file's extension names. ELK, which lays it out, and resvg, which makes pixels of
- * it, are loaded here alone, for they are large.
+ * A chart as a drawing in the format that a file's extension names. ELK, which lays it out, is loaded by its thread alone, and
+ * resvg, which makes pixels of it, here alone, for they are large.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { drawChart } from "@/lib/formats/svg/draw-chart";
 import type { Chart } from "@/lib/statechart/document";
+import { threadedElk } from "./threaded-elk";
 
 export type Drawing = "svg" | "png";
 
@@ -16,14 +17,18 @@ export const drawingOf = (path: string): Drawing | null =>
 /** Pixels to a unit of the drawing: sharp on the screens that people have. */
 const pngScale = 2;
 
+/** As long as the browser lets ELK try. */
+const usualLayoutMsMax = 10_000;
+
 /** `failure`: why the boxes stand in a grid; null where ELK laid them out. */
 export async function draw(
   chart: Chart,
   title: string,
   drawing: Drawing,
+  layoutMsMax = usualLayoutMsMax,
 ): Promise<{ content: string | Uint8Array; failure: string | null }> {
-  const { default: Elk } = await import("elkjs/lib/elk.bundled.js");
-  const { svg, failure } = await drawChart(chart, title, new Elk());
+  const { elk, stop } = threadedElk(layoutMsMax);
+  const { svg, failure } = await drawChart(chart, title, elk).finally(stop);
   return { content: drawing === "svg" ? svg : await pixels(svg), failure };
 }
 

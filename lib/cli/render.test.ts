@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SaxesParser } from "saxes";
 
@@ -35,7 +36,10 @@ function textsOf(path: string): string[] {
 
 test("the microwave becomes well-formed SVG with its names as text, its arrows as paths", () => {
   const to = join(folder, "microwave.svg");
-  expect(render(join(root, "examples/microwave.scxml"), to)).toMatchObject({ status: 0 });
+  const { status, stderr } = render(join(root, "examples/microwave.scxml"), to);
+  expect(status).toBe(0);
+  // The bundle carries ELK's thread: no grid.
+  expect(stderr).not.toContain("grid");
   expect(textsOf(to)).toEqual(expect.arrayContaining(["ENGINE", "DOOR"]));
   expect(readFileSync(to, "utf8").match(/<path /g)?.length).toBeGreaterThan(8);
 });
@@ -91,3 +95,38 @@ test("a chart with errors: exit 1; another extension: exit 2; nothing written", 
   expect(render(from, join(folder, "bad.gif"))).toMatchObject({ status: 2 });
   expect(existsSync(join(folder, "bad.svg")) || existsSync(join(folder, "bad.png"))).toBe(false);
 });
+
+test("a chart too dense for ELK and the router is drawn in a grid once the bound is over", async () => {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { draw: "lib/cli/draw.ts", "layout-thread": "lib/cli/layout-thread.ts" },
+    outdir: folder,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    alias: { "@": root },
+    external: ["@resvg/resvg-js"],
+  });
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const count = 200;
+  const target = (index: number): string => `s${index % count}`;
+  const states = Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [
+      `s${i}`,
+      { on: { a: target(7 * i + 1), b: target(7 * i + 14), c: target(7 * i + 27) } },
+    ]),
+  );
+  const chart = JSON.stringify({ lockstep: 1, initial: "s0", states });
+  const program = join(folder, "draw-dense.js");
+  writeFileSync(
+    program,
+    `import { draw } from "./draw.js";
+    process.stdout.write(JSON.stringify(await draw(${chart}, "dense", "svg", 300)));`,
+  );
+  // Either alone, ELK or the router without a bound, takes longer than this.
+  const done = spawnSync(process.execPath, [program], { encoding: "utf8", timeout: 50_000 });
+  expect(done).toMatchObject({ status: 0, stderr: "" });
+  const { content, failure } = JSON.parse(done.stdout) as { content: string; failure: string };
+  expect(failure).toContain("no layout within 0.3 s");
+  expect(content.match(/<path /g)?.length).toBeGreaterThanOrEqual(3 * count);
+}, 60_000);

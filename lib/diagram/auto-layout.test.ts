@@ -143,6 +143,19 @@ describe("random charts", () => {
   });
 });
 
+test("arrows beyond the router's budget, some hundred in a dense grid, hold the same", () => {
+  const count = 200;
+  const states = Object.fromEntries(
+    Array.from({ length: count }, (_, i): [string, StateNode] => [
+      `s${i}`,
+      { on: { a: `s${(7 * i + 1) % count}`, b: `s${(7 * i + 14) % count}`, c: `s${(7 * i + 27) % count}` } },
+    ]),
+  );
+  const scene = buildScene({ lockstep: 1, initial: "s0", states });
+  // Without a budget this takes longer than the test may.
+  check(scene, gridLayout(scene, guessWidth, "right"));
+}, 50_000);
+
 test("when ELK fails, the arrow it fails at is named and the boxes stand in a grid", async () => {
   const scene = buildScene({
     lockstep: 1,

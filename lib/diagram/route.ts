@@ -4,7 +4,7 @@
  * Used after a drag (only the moved state's own edges), for new transitions, and for what ELK leaves open.
  *
  * Holds: arrows not asked for keep their routes; a routed arrow starts and ends on the borders of its boxes and its pill
- * lies on its line.
+ * lies on its line; past `budgetMax` comparisons, the arrows left, the longest, are drawn plain, whatever lies there.
  */
 import { headHeight, isContainer, pillSize, type Size } from "./box-size";
 import { borders, bottom, centre, contains, grow, overlaps, right, simplify, union } from "./geometry";
@@ -18,12 +18,16 @@ import {
   searchPath,
   segmentCost,
   stub,
+  type Budget,
   type Port,
   type Side,
   type Terrain,
 } from "./search-path";
 
 type Route = Layout["routes"][string];
+
+/** A second or two of work; arrows across a grid take 50 million for 60, 1.2 billion for 180 in a dense one. */
+const budgetMax = 200_000_000;
 
 export function routeArrows(
   scene: Scene,
@@ -41,8 +45,9 @@ export function routeArrows(
     .filter((arrow) => ids.has(arrow.id) || routes[arrow.id] === undefined)
     .map((arrow) => ({ arrow, length: reach(layout, arrow) }))
     .sort((a, b) => a.length - b.length);
+  const budget: Budget = { left: budgetMax };
   for (const { arrow } of open) {
-    const route = routeArrow(scene, { ...layout, routes }, arrow, measure);
+    const route = routeArrow(scene, { ...layout, routes }, arrow, measure, budget);
     if (route) routes[arrow.id] = route;
   }
   return { ...layout, routes };
@@ -66,13 +71,21 @@ function reach(layout: Layout, arrow: SceneArrow): number {
   return Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
 }
 
-function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Measure): Route | null {
+function routeArrow(
+  scene: Scene,
+  layout: Layout,
+  arrow: SceneArrow,
+  measure: Measure,
+  budget: Budget,
+): Route | null {
   const from = layout.states[arrow.source];
   const to = layout.states[arrow.target];
   if (!from || !to) return null;
   const pill = arrow.label ? pillSize(arrow.label, measure) : null;
-  const ground = surroundings(scene, layout, arrow, from, to);
+  const spent = budget.left <= 0;
+  const ground = spent ? openGround(budget) : surroundings(scene, layout, arrow, from, to, budget);
   if (arrow.source === arrow.target) return selfLoop(from, pill, ground);
+  if (spent) return plainRoute(from, to, pill, ground);
   const ends = endsIn(layout, arrow);
   const ports = (box: Box, other: Box, id: string, inward: boolean) =>
     portsOf(
@@ -109,7 +122,7 @@ function routeArrow(scene: Scene, layout: Layout, arrow: SceneArrow, measure: Me
   return best.route;
 }
 
-/** Drawn when the search gives up (too crowded, no port fits): past nothing, but there. */
+/** Drawn when the search gives up (too crowded, no port fits, too many arrows): past nothing, but there. */
 function plainRoute(from: Box, to: Box, pill: Size | null, ground: Ground): Route {
   const points = simplify(plainPoints(from, to));
   return pill
@@ -290,7 +303,14 @@ const headHeightOf = (scene: Scene, id: string): number => {
 const nearbyMax = 60;
 
 /** What lies in the way of an arrow: foreign boxes, headers of the containers it runs in, other pills and edges. */
-function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box, to: Box): Ground {
+function surroundings(
+  scene: Scene,
+  layout: Layout,
+  arrow: SceneArrow,
+  from: Box,
+  to: Box,
+  budget: Budget,
+): Ground {
   const around = new Set<string>();
   const chain = (id: string): string[] => {
     const ids: string[] = [];
@@ -343,12 +363,20 @@ function surroundings(scene: Scene, layout: Layout, arrow: SceneArrow, from: Box
   const near = centre(union([from, to]) ?? from);
   obstacles.sort((a, b) => gapTo(a, near) - gapTo(b, near));
   return {
-    terrain: { obstacles: obstacles.slice(0, nearbyMax), lanes, within: bound ?? null },
+    terrain: { obstacles: obstacles.slice(0, nearbyMax), lanes, within: bound ?? null, budget },
     solid,
     thin,
     lines: lanes.map(laneBox),
   };
 }
+
+/** Where nothing is looked at. */
+const openGround = (budget: Budget): Ground => ({
+  terrain: { obstacles: [], lanes: [], within: null, budget },
+  solid: [],
+  thin: [],
+  lines: [],
+});
 
 /** The arrow may touch its own boxes' borders, not run through them. */
 const inset = (box: Box): Box => grow(box, -4);

@@ -23,9 +23,14 @@ export interface Terrain {
   lanes: Lane[];
   /** Leaving this box costs; null: no bound. */
   within: Box | null;
+  /** Counts down what has been compared: the same on every machine, unlike time. */
+  budget: Budget;
   /** Room kept beside obstacles; more where a pill must fit between. */
   marginX?: number;
   marginY?: number;
+}
+export interface Budget {
+  left: number;
 }
 export interface FoundPath {
   points: Point[];
@@ -163,7 +168,8 @@ export function searchPath(from: Port[], to: Port[], terrain: Terrain): FoundPat
 const directionOf = (dx: number, dy: number): number => (dx > 0 ? 0 : dy > 0 ? 1 : dx < 0 ? 2 : 3);
 
 /** Length plus what the segment runs through, along or across. */
-export function segmentCost(a: Point, b: Point, { obstacles, lanes, within }: Terrain): number {
+export function segmentCost(a: Point, b: Point, { obstacles, lanes, within, budget }: Terrain): number {
+  budget.left -= obstacles.length + lanes.length;
   const length = Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
   if (length === 0) return 0;
   const left = Math.min(a.x, b.x);
