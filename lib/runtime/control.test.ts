@@ -222,11 +222,14 @@ describe.each(providers)("control on %s", (provider) => {
       code: "wrong-status",
     });
     // It is as broken as before: it fails again, and what waits goes on waiting.
-    expect(await at.runtime.redriveInstance(local, { instanceId, reason })).toMatchObject({
+    const call = { instanceId, reason, idempotencyKey: "again" };
+    expect(await at.runtime.redriveInstance(local, call)).toMatchObject({
       seq: 3,
       status: "failed",
       pending: 1,
     });
+    // I4: failed again, it stands elsewhere; the call with its key is the same all the same.
+    expect(await at.runtime.redriveInstance(local, call)).toMatchObject({ seq: 3, replayed: true });
     expect(await entries()).toMatchObject([
       { kind: "start" },
       { kind: "step-failed", type: "break" },

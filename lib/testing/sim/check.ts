@@ -10,7 +10,7 @@ import { applyControl, type ControlInput } from "@/lib/runtime/apply-control";
 import { applyInput, applyStart, type StartInput } from "@/lib/runtime/apply-input";
 import { isEnded, takesMessages } from "@/lib/runtime/instance-views";
 import { foldLockLog } from "@/lib/runtime/lock-rules";
-import { Machines } from "@/lib/runtime/machines";
+import type { Machines } from "@/lib/runtime/machines";
 import { rebuildState } from "@/lib/runtime/rebuild-state";
 import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";

@@ -153,7 +153,7 @@ export class Client {
     if (told.kind === "none" || this.history.deleted.has(sent.instanceId)) return;
     const seq = told.kind === "done" ? told.value.seq : (told.error.details["seq"] ?? told.error.code);
     const first = sent.answer.kind === "applied" ? sent.answer.seq : null;
-    this.history.repeats.push({ what: `send ${sent.mark}`, first, again: seq as Json });
+    this.history.repeats.push({ what: `send ${sent.mark}`, first, again: seq });
   }
 
   async start(): Promise<void> {

@@ -3,7 +3,7 @@
  * list with its seeds is in README.md, and planted-faults.test.ts catches each again.
  */
 import { noWrites, type StepWrites } from "@/lib/store/steps";
-import type { InstanceRow, QueuedMessage } from "@/lib/store/instances";
+import type { QueuedMessage } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";

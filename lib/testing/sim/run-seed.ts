@@ -134,12 +134,10 @@ async function live(
   );
   let over = false;
   let failure: { error: unknown } | null = null;
-  const begin = history.instanceIds.map((id, index) =>
-    world.processes[0]?.runtime
-      .startInstance(actor, { chartId: charts[index % 2] ?? "", id })
-      .catch(() => undefined),
-  );
-  void Promise.all(begin);
+  const [first] = world.processes;
+  history.instanceIds.forEach((id, index) => {
+    first?.runtime.startInstance(actor, { chartId: charts[index % 2] ?? "", id }).catch(() => undefined);
+  });
   void Promise.all(clients.map((client) => client.run(options.operations ?? 12))).then(
     () => {
       over = true;
