@@ -32,7 +32,7 @@ const plan = {
     "parse by contract, call the runtime, answer",
   ],
   cli: [
-    ["formats", "play", "statechart", "client", "contract", "base", "^lib/config.ts$"],
+    ["formats", "diagram", "play", "statechart", "client", "contract", "base", "^lib/config.ts$"],
     "starts in 0.3 s: no server, no database",
   ],
   testing: [
