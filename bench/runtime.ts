@@ -21,7 +21,7 @@ import { median, startToys, toyEventsPerSecond, withRuntime } from "./runtime/to
 
 const callers = 64;
 const rounds = 9;
-const warmUps = 6;
+const warmUps = 20;
 const print = process.env["BENCH_PRINT"];
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const shown = (value: number) => value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
