@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const say = (text) => process.stderr.write(`lockstep: ${text}\n`);
@@ -131,22 +131,3 @@ export function browser() {
 }
 
 export { say };
-
-/** What a TypeScript module of the project exports: Node 20 can't read it by itself. */
-export async function bundled(entry) {
-  const { build } = await import("esbuild");
-  const outfile = join(root, ".cache", `${entry.replace(/\W/g, "-")}.mjs`);
-  await build({
-    absWorkingDir: root,
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    packages: "external",
-    alias: { "@": root },
-    logLevel: "warning",
-  });
-  return import(pathToFileURL(outfile).href);
-}

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { browser, buildApp, buildBin, bundled, generateClients, install, root, say } from "./steps.mjs";
+import { browser, buildApp, buildBin, generateClients, install, root, say } from "./steps.mjs";
 
 const reports = join(root, ".cache/reports");
 rmSync(reports, { recursive: true, force: true });
@@ -75,7 +75,9 @@ const journeys = (name, args, env) =>
     );
   });
 journeys("browser journeys", [], {});
-const { startPostgres } = await bundled("lib/testing/postgres-server.ts");
+// Not at the top: before the packages are installed there is no bundler.
+const { buildDriver } = await import("./driver.mjs");
+const { startPostgres } = await buildDriver("lib/testing/postgres-server.ts");
 const database = await startPostgres();
 journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], {
   E2E_DATABASE_URL: database.url,

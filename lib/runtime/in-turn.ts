@@ -103,10 +103,9 @@ async function run<T extends { replayed: boolean }>(
   rejected: RejectedWrite[],
 ) {
   const { instanceId, idempotencyKey } = args;
-  const [rows, now, mailbox] = await Promise.all([
+  const [rows, { now, messages: mailbox }] = await Promise.all([
     tx.lockInstances([instanceId]),
-    tx.now(),
-    tx.readMailboxes([instanceId], messagesPerTurnMax),
+    tx.readWaiting([instanceId], messagesPerTurnMax),
   ]);
   const row = rows[0];
   if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);

@@ -82,10 +82,12 @@ export async function postgresTransaction<T>(
     sent.catch(ignore);
     return sent;
   };
-  const send = (statement: Statement) => {
-    const together = apart;
+  const sendApart = () => {
+    if (apart.length > 0) posted.push(sendNow(asOne(apart)));
     apart = [];
-    if (together.length > 0) posted.push(sendNow(asOne(together)));
+  };
+  const send = (statement: Statement) => {
+    sendApart();
     return sendNow(statement);
   };
   let worked = false;
@@ -98,11 +100,7 @@ export async function postgresTransaction<T>(
       executeRows: async (statement, rows) => (await send(ofRows(statement, rows))).rowCount ?? 0,
       postRows: (statement, rows) => void posted.push(send(ofRows(statement, rows))),
       postApart(statement, rows) {
-        if (apart.some((other) => other.statement.table === statement.table)) {
-          const together = apart;
-          apart = [];
-          posted.push(sendNow(asOne(together)));
-        }
+        if (apart.some((other) => other.statement.table === statement.table)) sendApart();
         apart.push({ statement, rows });
       },
     });
