@@ -282,6 +282,41 @@ export const lockWaiters = table("lock_waiters", {
   heartbeatAt: "bigint",
 });
 
+export const retention = table("retention", {
+  rule: "text",
+  keepMs: "bigint",
+  then: "text",
+  updatedAt: "bigint",
+  updatedBy: "text",
+  cursor: "text",
+  walkBegan: "bigint",
+  walkEnded: "bigint",
+  removed: "bigint",
+  purgedTx: "bigint",
+});
+export const doomedLogs = table("doomed_logs", {
+  instanceId: "text",
+  upToSeq: "bigint",
+  deletedAt: "bigint",
+  atOnce: "int",
+});
+export const fleetDeltas = table("fleet_deltas", {
+  chartId: "text",
+  version: "int",
+  state: "text",
+  minute: "bigint",
+  entered: "int",
+  left: "int",
+  total: "int",
+});
+export const fleetTotals = table("fleet_totals", {
+  chartId: "text",
+  version: "int",
+  state: "text",
+  total: "int",
+});
+export const fleetMinutes = table("fleet_minutes", { minute: "bigint", fromTx: "bigint", toTx: "bigint" });
+
 export const audit = table("audit", {
   id: "text",
   at: "bigint",
