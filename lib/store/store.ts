@@ -4,15 +4,30 @@
  * Holds: what a call outside a transaction reads is committed; what a transaction wrote is visible after it resolved and
  *        never before. Every implementation passes the one contract suite (sql/store-contract.test.ts).
  */
+import type { BatchReads, BatchTransaction } from "./batches";
 import type { ChartReads, ChartWrites } from "./charts";
 import type { ChildReads, ChildTransaction } from "./children";
+import type { FleetReads, FleetTransaction } from "./fleet";
 import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
+import type { RetentionReads, RetentionTransaction } from "./retention";
+import type { ScheduleReads, ScheduleTransaction } from "./schedules";
 import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
 import type { WorkerReads, WorkerTransaction } from "./workers";
 
-export interface Store extends ChartReads, InstanceReads, LockReads, TaskReads, ChildReads, WorkerReads {
+export interface Store
+  extends
+    ChartReads,
+    InstanceReads,
+    LockReads,
+    TaskReads,
+    ChildReads,
+    RetentionReads,
+    FleetReads,
+    WorkerReads,
+    ScheduleReads,
+    BatchReads {
   readonly database: "sqlite" | "postgresql";
   /**
    * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
@@ -43,7 +58,11 @@ export interface StoreTransaction
     LockTransaction,
     TaskTransaction,
     ChildTransaction,
-    WorkerTransaction {
+    RetentionTransaction,
+    FleetTransaction,
+    WorkerTransaction,
+    ScheduleTransaction,
+    BatchTransaction {
   /**
    * The time that decides (I10), read now: call it after the row lock it is to follow. PostgreSQL: the server's clock.
    * SQLite: the machine's, inside the write lock, never below an earlier reading.

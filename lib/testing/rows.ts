@@ -1,8 +1,10 @@
 /**
  * Rows for store tests: complete, dull, each field replaceable.
  */
+import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { ChartRow } from "@/lib/store/charts";
 import type { InstanceRow, LogRow, MessageRow } from "@/lib/store/instances";
+import type { ScheduleRow, TickRow } from "@/lib/store/schedules";
 import type { TaskRow } from "@/lib/store/tasks";
 
 export const chartRow = (over: Partial<ChartRow> = {}): ChartRow => ({
@@ -129,5 +131,73 @@ export const taskRow = (over: Partial<TaskRow> = {}): TaskRow => ({
   startedAt: null,
   updatedAt: 1_000,
   endedAt: null,
+  ...over,
+});
+
+export const scheduleRow = (over: Partial<ScheduleRow> = {}): ScheduleRow => ({
+  id: "s1",
+  revision: 1,
+  cron: "0 3 * * *",
+  timeZone: "UTC",
+  action: '{"kind":"start","chartId":"chart"}',
+  chartId: "chart",
+  misfire: "once",
+  misfireMax: 10,
+  paused: 0,
+  nextAt: 1_000,
+  ticks: 0,
+  createdAt: 1_000,
+  createdBy: "local",
+  updatedAt: 1_000,
+  updatedBy: "local",
+  ...over,
+});
+
+export const tickRow = (over: Partial<TickRow> = {}): TickRow => ({
+  scheduleId: "s1",
+  tick: "1970-01-01T00:00:01.000Z",
+  n: 0,
+  dueAt: 1_000,
+  at: 1_000,
+  outcome: "started",
+  missed: 0,
+  actor: "schedule:s1",
+  instanceId: "i1",
+  messageId: null,
+  errorCode: null,
+  errorMessage: null,
+  ...over,
+});
+
+export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
+  id: "b1",
+  name: "suspend 3",
+  verb: "suspend",
+  args: '{"reason":"r"}',
+  selection: '{"filter":{}}',
+  status: "running",
+  ratePerSecond: null,
+  total: 0,
+  ok: 0,
+  refused: 0,
+  skipped: 0,
+  cursor: null,
+  nextAt: 1_000,
+  token: null,
+  createdAt: 1_000,
+  createdBy: "local",
+  endedAt: null,
+  ...over,
+});
+
+export const batchItemRow = (over: Partial<BatchItemRow> = {}): BatchItemRow => ({
+  batchId: "b1",
+  place: 0,
+  instanceId: "i1",
+  status: "pending",
+  attempts: 0,
+  code: null,
+  message: null,
+  at: null,
   ...over,
 });

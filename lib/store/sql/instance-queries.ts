@@ -153,7 +153,7 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
 /** Of each kind of candidate at most this many are looked at in one call. */
 const walkMax = 256;
 
-function filtersOf(filter: InstanceFilter): Sql[] {
+export function filtersOf(filter: InstanceFilter): Sql[] {
   const conditions = [sql`"deleted_at" IS NULL`];
   if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
   if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);

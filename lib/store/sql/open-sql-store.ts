@@ -2,6 +2,7 @@
  * The store on SQL: opens the database, migrates it, and answers the interface of ../store.ts on SQLite and PostgreSQL.
  */
 import type { Store, StoreTransaction } from "../store";
+import { batchReads, batchTransaction } from "./batch-queries";
 import { chartReads, chartWrites } from "./chart-queries";
 import { childReads, childTransaction } from "./child-queries";
 import { readChanges } from "./change-queries";
@@ -10,9 +11,12 @@ import { connect, type ConnectionOptions } from "./connection";
 import type { Handle } from "./statement";
 import { audit, insertRows } from "./tables";
 import { dialects } from "./dialect";
+import { fleetReads, fleetTransaction } from "./fleet-queries";
 import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
 import { migrate } from "./migrate";
+import { scheduleReads, scheduleTransaction } from "./schedule-queries";
+import { retentionReads, retentionTransaction } from "./retention-queries";
 import { aloneSteps } from "./step-alone";
 import { stepTransaction } from "./step-queries";
 import { taskReads, taskTransaction } from "./task-queries";
@@ -40,7 +44,11 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...lockReads(connection, dialect),
     ...taskReads(connection, dialect),
     ...childReads(connection),
-    ...workerReads(connection),
+    ...retentionReads(connection),
+    ...fleetReads(connection, provider),
+    ...workerReads(connection, dialect),
+    ...scheduleReads(connection, dialect),
+    ...batchReads(connection, dialect),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
@@ -69,7 +77,11 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...lockTransaction(handle, dialect, nextN),
       ...taskTransaction(handle, dialect),
       ...childTransaction(handle, dialect),
+      ...retentionTransaction(handle, dialect, nextN),
+      ...fleetTransaction(handle, dialect),
       ...workerTransaction(handle, dialect),
+      ...scheduleTransaction(handle, dialect),
+      ...batchTransaction(handle, dialect),
       now,
       async writeAudit(entry) {
         await insertRows(handle, dialect, audit, [entry]);

@@ -233,6 +233,14 @@ export const workers = table("workers", {
   note: "text",
   startedAt: "bigint",
   seenAt: "bigint",
+  stepping: "text",
+  lostAt: "bigint",
+});
+export const suspects = table("suspects", {
+  instanceId: "text",
+  item: "text",
+  deaths: "int",
+  at: "bigint",
 });
 export const locks = table("locks", {
   key: "text",
@@ -316,6 +324,67 @@ export const fleetTotals = table("fleet_totals", {
   total: "int",
 });
 export const fleetMinutes = table("fleet_minutes", { minute: "bigint", fromTx: "bigint", toTx: "bigint" });
+
+export const schedules = table("schedules", {
+  id: "text",
+  revision: "int",
+  cron: "text",
+  timeZone: "text",
+  action: "text",
+  chartId: "text",
+  misfire: "text",
+  misfireMax: "int",
+  paused: "int",
+  nextAt: "bigint",
+  ticks: "bigint",
+  createdAt: "bigint",
+  createdBy: "text",
+  updatedAt: "bigint",
+  updatedBy: "text",
+});
+export const scheduleTicks = table("schedule_ticks", {
+  scheduleId: "text",
+  tick: "text",
+  n: "bigint",
+  dueAt: "bigint",
+  at: "bigint",
+  outcome: "text",
+  missed: "int",
+  actor: "text",
+  instanceId: "text",
+  messageId: "text",
+  errorCode: "text",
+  errorMessage: "text",
+});
+export const batches = table("batches", {
+  id: "text",
+  name: "text",
+  verb: "text",
+  args: "text",
+  selection: "text",
+  status: "text",
+  ratePerSecond: "int",
+  total: "int",
+  ok: "int",
+  refused: "int",
+  skipped: "int",
+  cursor: "text",
+  nextAt: "bigint",
+  token: "text",
+  createdAt: "bigint",
+  createdBy: "text",
+  endedAt: "bigint",
+});
+export const batchItems = table("batch_items", {
+  batchId: "text",
+  place: "int",
+  instanceId: "text",
+  status: "text",
+  attempts: "int",
+  code: "text",
+  message: "text",
+  at: "bigint",
+});
 
 export const audit = table("audit", {
   id: "text",
