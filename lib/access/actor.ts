@@ -14,7 +14,10 @@ export const permissions = [
   "locks:force",
   "tasks:read",
   "tasks:work",
+  "schedules:read",
+  "schedules:write",
   "system:read",
+  "system:control",
 ] as const;
 export type Permission = (typeof permissions)[number];
 
@@ -29,6 +32,12 @@ export interface Actor {
 export const localActor: Actor = { id: "local", kind: "local", permissions: new Set(permissions) };
 /** Workers of this runtime: timers and sweeps act in its name. */
 export const systemActor: Actor = { id: "system", kind: "system", permissions: new Set(permissions) };
+/** A schedule at its tick; who wrote the schedule had to hold the permissions for what it does. */
+export const scheduleActor = (scheduleId: string): Actor => ({
+  id: `schedule:${scheduleId}`,
+  kind: "system",
+  permissions: new Set(["instances:start", "events:send"]),
+});
 /** Nobody: holds no permission. */
 export const anonymousActor: Actor = { id: "anonymous", kind: "system", permissions: new Set() };
 

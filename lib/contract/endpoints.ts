@@ -8,6 +8,7 @@ import * as charts from "./charts";
 import { chartBytesMax, id, idempotencyKey, timestamp } from "./common";
 import * as instances from "./instances";
 import * as locks from "./locks";
+import * as schedules from "./schedules";
 import * as tasks from "./tasks";
 
 export interface Endpoint {
@@ -29,6 +30,7 @@ export interface Endpoint {
 const none = z.strictObject({});
 const chartParams = z.object({ chartId: id });
 const instanceParams = z.object({ instanceId: id });
+const scheduleParams = z.object({ scheduleId: id });
 const defaults = {
   params: none,
   query: none,
@@ -390,6 +392,76 @@ export const endpoints = {
     permission: "tasks:work",
     body: tasks.releaseBody,
     response: tasks.releaseTaskResult,
+  }),
+  listSchedules: define({
+    method: "GET",
+    path: "/schedules",
+    permission: "schedules:read",
+    query: schedules.scheduleQuery,
+    response: schedules.scheduleList,
+  }),
+  createSchedule: define({
+    method: "POST",
+    path: "/schedules",
+    permission: "schedules:write",
+    body: schedules.createScheduleBody,
+    status: 201,
+    response: schedules.scheduleView,
+  }),
+  getSchedule: define({
+    method: "GET",
+    path: "/schedules/:scheduleId",
+    permission: "schedules:read",
+    params: scheduleParams,
+    response: schedules.scheduleDetail,
+  }),
+  updateSchedule: define({
+    method: "PUT",
+    path: "/schedules/:scheduleId",
+    permission: "schedules:write",
+    params: scheduleParams,
+    body: schedules.updateScheduleBody,
+    response: schedules.scheduleView,
+  }),
+  deleteSchedule: define({
+    method: "DELETE",
+    path: "/schedules/:scheduleId",
+    permission: "schedules:write",
+    params: scheduleParams,
+    response: z.object({ id: z.string() }),
+  }),
+  pauseSchedule: define({
+    method: "POST",
+    path: "/schedules/:scheduleId/pause",
+    permission: "schedules:write",
+    params: scheduleParams,
+    body: none,
+    response: schedules.scheduleView,
+  }),
+  resumeSchedule: define({
+    method: "POST",
+    path: "/schedules/:scheduleId/resume",
+    permission: "schedules:write",
+    params: scheduleParams,
+    body: none,
+    response: schedules.scheduleView,
+  }),
+  runSchedule: define({
+    method: "POST",
+    path: "/schedules/:scheduleId/run",
+    permission: "schedules:write",
+    params: scheduleParams,
+    body: none,
+    idempotent: true,
+    response: schedules.runScheduleResult,
+  }),
+  listTicks: define({
+    method: "GET",
+    path: "/schedules/:scheduleId/ticks",
+    permission: "schedules:read",
+    params: scheduleParams,
+    query: schedules.tickQuery,
+    response: schedules.tickList,
   }),
   listWorkers: define({
     method: "GET",

@@ -51,3 +51,8 @@ export const childrenBegunMax = 25;
 export const workerBeatMs = 10_000;
 export const workerSilentMs = 35_000;
 export const workerForgottenMs = 24 * 3_600_000;
+/** So long after a worker was lost, batches are noted before they run; this often must one be lost at the same item. */
+export const carefulMs = 10 * 60_000;
+export const deathsMax = 3;
+/** Missed ticks of a schedule that are made up when it doesn't say. */
+export const misfireMaxDefault = 10;

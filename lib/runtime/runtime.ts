@@ -11,6 +11,7 @@ import { setMaxListeners } from "node:events";
 import type { Actor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
+import { Caution } from "./caution";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
 import { answerTask } from "./answer-task";
 import { beatWorker } from "./beat-worker";
@@ -18,12 +19,15 @@ import { cancelInstance } from "./cancel-instance";
 import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
 import { createChart } from "./create-chart";
+import { createSchedule } from "./create-schedule";
 import { deleteInstance } from "./delete-instance";
+import { deleteSchedule } from "./delete-schedule";
 import { endSession } from "./end-session";
 import { failTask } from "./fail-task";
 import { forkInstance } from "./fork-instance";
 import { forceReleaseLock } from "./force-release-lock";
 import { getChart } from "./get-chart";
+import { getFleet } from "./get-fleet";
 import { getHealth } from "./get-health";
 import { getInstance } from "./get-instance";
 import { getLock } from "./get-lock";
@@ -31,6 +35,7 @@ import { getLockLog } from "./get-lock-log";
 import { getLog } from "./get-log";
 import { getLogEntry } from "./get-log-entry";
 import { getMessage } from "./get-message";
+import { getSchedule } from "./get-schedule";
 import { getState } from "./get-state";
 import { getVersion } from "./get-version";
 import { heartbeatTask } from "./heartbeat-task";
@@ -41,7 +46,10 @@ import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
 import { listOpenTasks } from "./list-open-tasks";
+import { listRetention } from "./list-retention";
+import { listSchedules } from "./list-schedules";
 import { listTasks } from "./list-tasks";
+import { listTicks } from "./list-ticks";
 import { listWorkers } from "./list-workers";
 import { LockWaits } from "./lock-waits";
 import { logRejectedWrites } from "./log-rejected-writes";
@@ -49,6 +57,8 @@ import { Machines } from "./machines";
 import { migrateInstance } from "./migrate-instance";
 import { newTaskToken, newWorkerId } from "./new-id";
 import { openSession } from "./open-session";
+import { previewRetention } from "./preview-retention";
+import { pauseSchedule } from "./pause-schedule";
 import { publishVersion } from "./publish-version";
 import { redriveInstance } from "./redrive-instance";
 import { releaseLock } from "./release-lock";
@@ -57,20 +67,27 @@ import { renewLock } from "./renew-lock";
 import { renewSession } from "./renew-session";
 import { resetInstance } from "./reset-instance";
 import { resumeInstance } from "./resume-instance";
+import { resumeSchedule } from "./resume-schedule";
 import { retryDeadLetter } from "./retry-dead-letter";
+import { runSchedule } from "./run-schedule";
 import type { RuntimeContext } from "./runtime-context";
 import { saveDraft } from "./save-draft";
 import { sendEvent } from "./send-event";
 import { sendEvents } from "./send-events";
 import { SendQueue } from "./send-queue";
+import { setRetention } from "./set-retention";
 import { startInstance } from "./start-instance";
 import type { BatchResult } from "./step-batch";
 import { suspendInstance } from "./suspend-instance";
 import { takeTask } from "./take-task";
 import { terminateInstance } from "./terminate-instance";
+import { updateSchedule } from "./update-schedule";
 import { Presence } from "./worker-registry";
+import { FleetCounter } from "./workers/count-fleet";
 import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
+import { fireSchedules } from "./workers/fire-schedules";
+import { Purger } from "./workers/purge-old";
 import { settleChildren } from "./workers/settle-children";
 import { settleLocks } from "./workers/settle-locks";
 import { TaskRunner } from "./workers/run-tasks";
@@ -124,8 +141,21 @@ const verbs = {
   completeTask,
   failTask,
   releaseTask,
+  listSchedules,
+  createSchedule,
+  getSchedule,
+  updateSchedule,
+  deleteSchedule,
+  pauseSchedule,
+  resumeSchedule,
+  runSchedule,
+  listTicks,
   listWorkers,
   beatWorker,
+  getFleet,
+  listRetention,
+  setRetention,
+  previewRetention,
   getHealth,
 };
 type Verbs = typeof verbs;
@@ -156,7 +186,12 @@ export interface RuntimeOptions {
   report: (error: unknown) => void;
   /** What startWorkers() carries out by itself; default: nothing. */
   invocations?: Invocations;
+  /** Where instances that are purged by an archiving rule are written to. */
+  archiveFolder?: string;
 }
+
+/** Beside the database of a first start. */
+const archiveFolderDefault = ".lockstep/archive";
 
 export function createRuntime({ store, report, invocations = noInvocations }: RuntimeOptions): Runtime {
   const closing = new AbortController();
@@ -177,10 +212,13 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     if (result.leftChildren) settle();
     await logRejectedWrites(store, result.rejected).catch(report);
   };
+  const workerId = newWorkerId();
+  const session = newTaskToken();
+  const caution = new Caution(store, { workerId, session });
   const context: RuntimeContext = {
     store,
     machines,
-    sends: new SendQueue(store, machines, afterBatch),
+    sends: new SendQueue(store, machines, caution, afterBatch),
     lockWaits: new LockWaits(store, closing.signal),
     taskWaits: new TaskWaits(store, closing.signal),
     closing: closing.signal,
@@ -188,10 +226,8 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     settle,
   };
   const sagaWalk: SagaWalk = { after: null };
-  const workerId = newWorkerId();
-  const session = newTaskToken();
   const tasks = new TaskRunner(context, invocations, { workerId, slots: ownSlots, report });
-  const presence = new Presence(store, () => ({
+  const presence = new Presence(store, caution, () => ({
     workerId,
     session,
     kind: "runtime",
@@ -201,6 +237,8 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
     draining: false,
     note: invocations.note() ?? undefined,
   }));
+  const fleet = new FleetCounter(store, machines);
+  const purger = new Purger(context, { workerId, archiveFolder });
   const feed = new ChangeFeed(store, closing.signal, report);
   let closed: Promise<void> | null = null;
 
@@ -213,12 +251,19 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
       if (loops.length > 0 || closing.signal.aborted) return;
       feed.start();
       tasks.start();
+      const step = async () => {
+        await presence.whenBegun;
+        return stepWaiting(context, walk, caution, afterBatch);
+      };
       loops.push(
-        startLoop(() => stepWaiting(store, machines, walk, afterBatch), report),
+        startLoop(step, report),
         startLoop(() => settleTasks(store, wake), report),
         startLoop(() => settleChildren(context, report), report),
         startLoop(() => settleSagas(context, sagaWalk, report), report),
         startLoop(() => settleLocks(store), report),
+        startLoop(() => fireSchedules(context, report), report),
+        startLoop(() => fleet.round(), report),
+        startLoop(() => purger.round(), report),
         startLoop(() => presence.round(), report),
       );
     },

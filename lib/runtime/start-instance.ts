@@ -78,7 +78,8 @@ export async function chooseVersion(
   return wanted;
 }
 
-async function startIn(
+/** As startInstance, in a transaction of the caller, who has loaded `wanted`. */
+export async function startIn(
   context: RuntimeContext,
   tx: StoreTransaction,
   actor: Actor,
