@@ -21,6 +21,7 @@ const shownMax = 100;
 const reasons: Record<string, string> = {
   "step-failed": "its step failed",
   "instance-ended": "the instance ended before its turn",
+  "killed-process": "three workers ended while they stepped it",
   "stale-fence": "the sender’s lock was no longer good",
   "sequence-conflict": "another event came first",
   "lock-busy": "another held the instance’s lock",

@@ -9,7 +9,7 @@ import type { InstanceStatus, Outcome, SendResult } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
 import { instanceNotFound } from "./refusals";
 
-/** Throws `not-found`, or `instance-ended` for one that became a dead letter. */
+/** Throws `not-found`; for one that became a dead letter `instance-ended`, or `step-failed` when it killed its processes. */
 export async function getMessage(
   { store }: RuntimeContext,
   actor: Actor,
@@ -18,17 +18,26 @@ export async function getMessage(
   requirePermission(actor, "instances:read");
   const result = await readSendResult(store, instanceId, messageId);
   if (result) return result;
-  const dead = await store.findDeadLetter(instanceId, messageId);
-  if (dead) {
-    throw new LockstepError(
-      "instance-ended",
-      `Message ${messageId} was never applied: it is a dead letter (${dead.reason}).`,
-      { details: { instanceId, messageId, reason: dead.reason } },
-    );
-  }
+  const dead = await deadLetterError(store, instanceId, messageId);
+  if (dead) throw dead;
   throw new LockstepError("not-found", `Instance ${instanceId} has no message ${messageId}.`, {
     details: { instanceId, messageId },
   });
+}
+
+/** Null when it is none. */
+export async function deadLetterError(
+  store: Store,
+  instanceId: string,
+  messageId: string,
+): Promise<LockstepError | null> {
+  const dead = await store.findDeadLetter(instanceId, messageId);
+  if (!dead) return null;
+  return new LockstepError(
+    dead.reason === "killed-process" ? "step-failed" : "instance-ended",
+    `Message ${messageId} was never applied: it is a dead letter (${dead.reason}).`,
+    { details: { instanceId, messageId, reason: dead.reason } },
+  );
 }
 
 /** Null when it is neither in the log nor in the mailbox. Status and configuration are the instance's present ones. */

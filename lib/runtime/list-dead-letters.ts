@@ -15,7 +15,7 @@ export interface DeadLetter {
   cause: string | null;
   enqueuedAt: number;
   at: number;
-  /** `step-failed`, `instance-ended`, or the code of the refusal that it met when its turn came. */
+  /** `step-failed`, `instance-ended`, `killed-process`, or the code of the refusal that it met when its turn came. */
   reason: string;
   /** The message that it was sent again as. */
   retriedAs: string | null;

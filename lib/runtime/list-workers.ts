@@ -31,10 +31,15 @@ export async function listWorkers(
   const rows = await store.listWorkers(workersMax);
   return {
     now,
-    items: rows.map(({ id, kind, types, slots, running, draining, note, startedAt, seenAt }) => ({
+    items: rows.map(({ id, kind, types, slots, running, draining, note, startedAt, seenAt, lostAt }) => ({
       id,
       kind: kind as WorkerKind,
-      status: seenAt <= now - workerSilentMs ? "silent" : draining === 1 ? "draining" : "working",
+      status:
+        lostAt !== null || seenAt <= now - workerSilentMs
+          ? "silent"
+          : draining === 1
+            ? "draining"
+            : "working",
       types: JSON.parse(types) as string[],
       slots,
       running,

@@ -27,11 +27,33 @@ export function newMessageId(): string {
   return `m-${time()}${random(16)}`;
 }
 
-/** `host-pid-random`. */
-export const newWorkerId = (): string =>
-  `${hostname()
+const host = (): string =>
+  hostname()
     .replace(/[^A-Za-z0-9._-]/g, "-")
-    .slice(0, 80)}-${process.pid}-${random(6)}`;
+    .slice(0, 80);
+const ownWorkers = new Set<string>();
+
+/** `host-pid-random`. */
+export function newWorkerId(): string {
+  const id = `${host()}-${process.pid}-${random(6)}`;
+  ownWorkers.add(id);
+  return id;
+}
+
+/** The worker was a process of this machine and has ended. */
+export function isGone(workerId: string): boolean {
+  const mine = `${host()}-`;
+  const pid = /^(\d+)-[a-z0-9]+$/.exec(workerId.startsWith(mine) ? workerId.slice(mine.length) : "")?.[1];
+  if (pid === undefined || ownWorkers.has(workerId)) return false;
+  // Ours now: in a container that was started again, all have the same.
+  if (Number(pid) === process.pid) return true;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
+}
 
 /** 120 random bits: who holds it may write. */
 export const newTaskToken = (): string => `t-${random(24)}`;

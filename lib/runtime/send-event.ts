@@ -12,7 +12,7 @@ import type { Json } from "@/lib/base/json";
 import type { StepInput } from "@/lib/statechart/step";
 import type { Idempotent } from "./call";
 import { enqueueEvent } from "./enqueue-event";
-import { readSendResult } from "./get-message";
+import { deadLetterError, readSendResult } from "./get-message";
 import { takesMessages, type Fence, type SendResult } from "./instance-views";
 import { sendWaitMs } from "./limits";
 import { newMessageId } from "./new-id";
@@ -161,6 +161,8 @@ async function waitForStep(
   for (;;) {
     const result = await readSendResult(context.store, instanceId, messageId);
     if (!result) {
+      const dead = await deadLetterError(context.store, instanceId, messageId);
+      if (dead) throw dead;
       throw new LockstepError(
         "instance-ended",
         `Instance ${instanceId} ended or was deleted before the event ${messageId} was applied.`,

@@ -6,6 +6,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
+import type { Caution } from "./caution";
 import { batchMax } from "./limits";
 import { withMachines, type Machines } from "./machines";
 import { stepAlone } from "./step-alone";
@@ -36,6 +37,7 @@ export class SendQueue {
   constructor(
     private readonly store: Store,
     private readonly machines: Machines,
+    private readonly caution: Caution,
     private readonly afterBatch: (result: BatchResult) => Promise<void>,
   ) {
     this.runningMax = store.database === "sqlite" ? 1 : 2;
@@ -122,7 +124,9 @@ export class SendQueue {
       const sends = group.map(({ send }) => send);
       const verdict = await this.stepAlone(sends, instanceIds);
       if (verdict) return group[0]?.resolve(verdict);
-      const result = await this.commit(sends, instanceIds);
+      const result = await (this.caution.isCareful
+        ? this.commitCarefully(sends, instanceIds)
+        : this.commit(sends, instanceIds));
       const unreached: Waiting[] = [];
       for (const one of group) {
         const outcome = result.outcomes.get(one.send.message.messageId);
@@ -143,8 +147,24 @@ export class SendQueue {
 
   private async stepAlone([send, more]: Send[], instanceIds: string[]): Promise<Verdict | null> {
     const { alone } = this.store;
-    if (!alone || !send || more || instanceIds.length > 0) return null;
+    if (!alone || !send || more || instanceIds.length > 0 || this.caution.isCareful) return null;
     return withMachines(this.machines, () => stepAlone(this.machines, alone, send));
+  }
+
+  /** What workers were lost at is left to workers: its senders wait as for one that another holds. */
+  private commitCarefully(sends: Send[], nudged: string[]): Promise<BatchResult> {
+    const all = new Set([...sends.map(({ message }) => message.instanceId), ...nudged]);
+    return this.caution.around([...all], async (others) => {
+      const mine = new Set(others);
+      const result = await this.commit(
+        sends.filter(({ message }) => mine.has(message.instanceId)),
+        nudged.filter((id) => mine.has(id)),
+      );
+      for (const { message } of sends) {
+        if (!mine.has(message.instanceId)) result.outcomes.set(message.messageId, { kind: "busy" });
+      }
+      return result;
+    });
   }
 
   private async commit(sends: Send[], instanceIds: string[]): Promise<BatchResult> {

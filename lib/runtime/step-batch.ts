@@ -69,12 +69,13 @@ export interface BatchResult {
   stepped: number;
 }
 
-/** Steps `instanceIds` and the instances that `sends` name. */
+/** Steps `instanceIds` and the instances that `sends` name, each by at most `stepsMax`. */
 export async function stepBatch(
   machines: Machines,
   tx: StoreTransaction,
   sends: readonly Send[],
   instanceIds: readonly string[],
+  stepsMax = messagesPerTurnMax,
 ): Promise<BatchResult> {
   const outcomes = new Map<string, SendOutcome>();
   const wanted = [...new Set([...instanceIds, ...sends.map((send) => send.message.instanceId)])].sort();
@@ -112,7 +113,8 @@ export async function stepBatch(
     const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
     for (const { message, own } of mine) turn.add(message, own);
     const began = performance.now();
-    if (row.semantics === engineSemantics) turn.run(admit, () => performance.now() - began > turnBudgetMs);
+    if (row.semantics === engineSemantics)
+      turn.run(admit, () => performance.now() - began > turnBudgetMs, stepsMax);
     turn.finish();
     turns.push(turn);
   }

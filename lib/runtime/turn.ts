@@ -15,7 +15,14 @@ import type { Effect } from "@/lib/statechart/effect";
 import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { ParentRef } from "@/lib/store/children";
-import type { InstanceRow, LogRow, MessageRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
+import type {
+  DeadLetterRow,
+  InstanceRow,
+  LogRow,
+  MessageRow,
+  QueuedMessage,
+  TimerRow,
+} from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyControl, type ControlInput } from "./apply-control";
 import { applyInput } from "./apply-input";
@@ -152,7 +159,7 @@ export class Turn {
       if (!takesMessages(this.row.status) || (steps > 0 && isOver())) return;
       const index = this.session ? this.waiting.findIndex(({ first, own }) => first || own) : 0;
       const next = this.waiting[index];
-      const timer = this.session ? null : this.dueTimer();
+      const timer = this.session ? null : dueTimerOf(this.snapshot, this.now);
       if (timer && (!next || timer.timer.dueAt <= next.message.enqueuedAt)) this.fire(timer);
       // Behind messages that were not read: those come first.
       else if (next && !(next.place === null && this.more && !next.first && !next.own)) {
@@ -350,15 +357,6 @@ export class Turn {
     return applyInput(this.machine, this.snapshot, input, options);
   }
 
-  private dueTimer(): { id: string; timer: ArmedTimer } | null {
-    let first: { id: string; timer: ArmedTimer } | null = null;
-    for (const [id, timer] of Object.entries(this.snapshot.timers)) {
-      if (timer.dueAt > this.now) continue;
-      if (!first || timer.dueAt < first.timer.dueAt) first = { id, timer };
-    }
-    return first;
-  }
-
   private carryOut(effect: Effect, at: number): void {
     if (effect.type === "invoke.start") this.writes.tasksBegun.push(newTask(this.row, effect, at));
     if (effect.type === "invoke.cancel") {
@@ -478,19 +476,7 @@ export class Turn {
   }
 
   private setAside(message: MessageRow, reason: string): void {
-    this.writes.deadLetters.push({
-      instanceId: message.instanceId,
-      messageId: message.messageId,
-      incarnation: message.incarnation,
-      type: message.type,
-      input: message.input,
-      actor: message.actor,
-      cause: message.cause,
-      enqueuedAt: message.enqueuedAt,
-      at: Math.max(this.now, this.row.at),
-      reason,
-      retriedAs: null,
-    });
+    this.writes.deadLetters.push(deadLetterOf(message, Math.max(this.now, this.row.at), reason));
   }
 
   private resultOf(message: MessageRow, state: "applied" | "queued", pending: number): SendResult {
@@ -508,6 +494,30 @@ export class Turn {
     };
   }
 }
+
+/** The timer that fires next. */
+export function dueTimerOf(snapshot: Snapshot, now: number): { id: string; timer: ArmedTimer } | null {
+  let first: { id: string; timer: ArmedTimer } | null = null;
+  for (const [id, timer] of Object.entries(snapshot.timers)) {
+    if (timer.dueAt > now) continue;
+    if (!first || timer.dueAt < first.timer.dueAt) first = { id, timer };
+  }
+  return first;
+}
+
+export const deadLetterOf = (message: MessageRow, at: number, reason: string): DeadLetterRow => ({
+  instanceId: message.instanceId,
+  messageId: message.messageId,
+  incarnation: message.incarnation,
+  type: message.type,
+  input: message.input,
+  actor: message.actor,
+  cause: message.cause,
+  enqueuedAt: message.enqueuedAt,
+  at,
+  reason,
+  retriedAs: null,
+});
 
 /** Entries that stay what they are when their step fails. */
 const begun: ReadonlySet<string> = new Set(["start", "control", "migration"]);

@@ -6,7 +6,9 @@
 import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
 import type { WorkerRow } from "@/lib/store/workers";
-import { workerBeatMs, workerForgottenMs, workerSilentMs } from "./limits";
+import type { Caution } from "./caution";
+import { workerBeatMs, workerSilentMs } from "./limits";
+import { mournWorkers } from "./mourn-workers";
 
 export type WorkerKind = "runtime" | "task";
 
@@ -22,12 +24,12 @@ export interface WorkerBeat {
   note?: string | undefined;
 }
 
-/** Throws `worker-exists`. */
-export async function beat(store: Store, worker: WorkerBeat): Promise<void> {
+/** True: a worker was lost lately. Throws `worker-exists`. */
+export async function beat(store: Store, worker: WorkerBeat): Promise<boolean> {
   const { workerId, session, kind, types, slots, running, draining, note } = worker;
-  const isMine = await store.transaction(async (tx) => {
+  const { isMine, wasLost } = await store.transaction(async (tx) => {
     const now = await tx.now();
-    await tx.removeSilentWorkers(now - workerForgottenMs);
+    const wasLost = await mournWorkers(tx, now);
     const row: WorkerRow = {
       id: workerId,
       session,
@@ -39,10 +41,12 @@ export async function beat(store: Store, worker: WorkerBeat): Promise<void> {
       note: note ?? null,
       startedAt: now,
       seenAt: now,
+      stepping: null,
+      lostAt: null,
     };
-    return tx.putWorker(row, workerSilentMs);
+    return { isMine: await tx.putWorker(row, workerSilentMs), wasLost };
   });
-  if (isMine) return;
+  if (isMine) return wasLost;
   throw new LockstepError(
     "worker-exists",
     `There is a worker ${workerId} already, heard of within the last ${workerSilentMs / 1000} s. Choose another id, or wait until it is gone.`,
@@ -57,18 +61,27 @@ export const leave = (store: Store, { workerId, session }: Pick<WorkerBeat, "wor
 export class Presence {
   private beatAt = 0;
   private present = false;
+  private begun: () => void = () => undefined;
+  /** After the first beat, or the attempt: only then is it known whether there is reason for caution. */
+  readonly whenBegun = new Promise<void>((resolve) => (this.begun = resolve));
 
   constructor(
     private readonly store: Store,
+    private readonly caution: Caution,
     private readonly self: () => WorkerBeat,
   ) {}
 
   /** A loop's round: beats when it is time to. */
   async round(): Promise<boolean> {
     if (performance.now() < this.beatAt) return false;
-    await beat(this.store, this.self());
-    this.present = true;
-    this.beatAt = performance.now() + workerBeatMs;
+    try {
+      const wasLost = await beat(this.store, this.self());
+      this.present = true;
+      this.beatAt = performance.now() + workerBeatMs;
+      await this.caution.set(wasLost);
+    } finally {
+      this.begun();
+    }
     return false;
   }
 

@@ -1,9 +1,11 @@
 /** Steps instances that have messages waiting or timers due; any process may, SKIP LOCKED keeps them apart. */
-import type { Store } from "@/lib/store/store";
 import { batchMax } from "../limits";
-import { withMachines, type Machines } from "../machines";
+import { withMachines } from "../machines";
+import type { Caution } from "../caution";
+import type { RuntimeContext } from "../runtime-context";
 import { stepBatch, type BatchResult } from "../step-batch";
 import { chooseRunnable } from "./choose-runnable";
+import { stepSuspect } from "./step-suspect";
 
 /** Where the walk over all that wait goes on; one for each worker. */
 export interface Walk {
@@ -15,23 +17,34 @@ const batchesPerLook = 4;
 
 /** True when there may be more. */
 export async function stepWaiting(
-  store: Store,
-  machines: Machines,
+  context: RuntimeContext,
   walk: Walk,
+  caution: Caution,
   afterBatch: (result: BatchResult) => Promise<void>,
 ): Promise<boolean> {
+  const { store, machines } = context;
   const now = await store.now();
   const { found, next } = await store.findRunnable(now, walk.after);
   walk.after = next;
   const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random());
   let stepped = 0;
-  const step = async (batch: string[]) => {
+  const stepPlainly = async (batch: string[]) => {
     const result = await withMachines(machines, () =>
       store.transaction((tx) => stepBatch(machines, tx, [], batch)),
     );
     await afterBatch(result);
     stepped += result.stepped;
   };
+  const stepCarefully = (batch: string[]) =>
+    caution.around(batch, async (others, suspects) => {
+      if (others.length > 0) await stepPlainly(others);
+      for (const suspect of suspects) {
+        const result = await stepSuspect(context, caution, suspect);
+        if (result) await afterBatch(result);
+        stepped += result?.stepped ?? 0;
+      }
+    });
+  const step = (batch: string[]) => (caution.isCareful ? stepCarefully(batch) : stepPlainly(batch));
   // Two at a time where the database can: one is computed while the other is written.
   const lanes = store.database === "sqlite" ? 1 : 2;
   for (let at = 0; at < ids.length; at += lanes * batchMax) {

@@ -44,14 +44,14 @@ export interface ConnectionOptions {
   connections: number;
   /** Tests only, on PostgreSQL: holds each statement of a transaction until it resolves. */
   beforeStatement?: BeforeStatement;
+  /** Tests only, on SQLite: pages that the database file may have. */
+  pagesMax?: number;
 }
 
 const attemptsMax = 5;
 
 export async function connect(options: ConnectionOptions): Promise<DatabaseConnection> {
-  const opened = options.url.startsWith("file:")
-    ? await openSqlite(options.url)
-    : await openPostgres(options);
+  const opened = options.url.startsWith("file:") ? await openSqlite(options) : await openPostgres(options);
   const { provider, client } = opened;
   try {
     await client.$connect();
@@ -103,12 +103,16 @@ interface Opened {
 
 // Each driver is loaded only by who uses it: together they would double a process's start.
 
-async function openSqlite(url: string): Promise<Opened> {
+async function openSqlite({ url, pagesMax }: ConnectionOptions): Promise<Opened> {
   const { PrismaClient } = await import("../generated/sqlite/client");
   const { openSqliteAdapter } = await import("./sqlite-adapter");
   const path = resolve(/* turbopackIgnore: true */ url.slice("file:".length));
   mkdirSync(dirname(path), { recursive: true });
-  const adapter = await openSqliteAdapter({ path, busyTimeoutMs: 10_000 });
+  const adapter = await openSqliteAdapter({
+    path,
+    busyTimeoutMs: 10_000,
+    ...(pagesMax === undefined ? {} : { pagesMax }),
+  });
   return {
     provider: "sqlite",
     client: new PrismaClient({ adapter: adapter.factory }),

@@ -31,6 +31,8 @@ export interface SqliteOptions {
   path: string;
   /** How long to wait for another process's writing transaction before giving up with `database-busy`. */
   busyTimeoutMs: number;
+  /** Tests only: pages that the file may have. */
+  pagesMax?: number;
 }
 
 const adapterName = "lockstep-sqlite";
@@ -56,7 +58,11 @@ export interface SqliteAdapter {
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
 }
 
-export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions): Promise<SqliteAdapter> {
+export async function openSqliteAdapter({
+  path,
+  busyTimeoutMs,
+  pagesMax,
+}: SqliteOptions): Promise<SqliteAdapter> {
   const turn = new Turn();
   /** Runs `work` until no other process is in its way. */
   async function patiently<T>(work: () => T): Promise<T> {
@@ -75,6 +81,7 @@ export async function openSqliteAdapter({ path, busyTimeoutMs }: SqliteOptions):
   writer.database.exec(
     `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
   );
+  if (pagesMax !== undefined) writer.database.exec(`PRAGMA max_page_count = ${pagesMax}`);
   const reader = new Connection(path);
   reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
 

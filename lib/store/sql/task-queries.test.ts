@@ -8,6 +8,7 @@ import { instanceRow, logRow, taskRow } from "@/lib/testing/rows";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { TaskRow } from "../tasks";
+import type { SuspectRow, WorkerRow } from "../workers";
 import { openSqlStore } from "./open-sql-store";
 
 describe.each(providers)("tasks on %s", (provider) => {
@@ -155,6 +156,8 @@ describe.each(providers)("tasks on %s", (provider) => {
       note: null,
       startedAt: 100,
       seenAt: 100,
+      stepping: null,
+      lostAt: null,
     };
     const put = (over: object) => store.transaction((tx) => tx.putWorker({ ...row, ...over }, 50));
     expect(await put({})).toBe(true);
@@ -167,6 +170,49 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(await store.listWorkers(9)).toHaveLength(1);
     await store.transaction((tx) => tx.removeSilentWorkers(191));
     expect(await store.listWorkers(9)).toEqual([]);
+  });
+
+  test("I9: a lost worker is handed to one caller alone, with what it was stepping; a beat finds it again", async () => {
+    const row: WorkerRow = {
+      id: "w1",
+      session: "s1",
+      kind: "runtime",
+      types: "[]",
+      slots: 4,
+      running: 0,
+      draining: 0,
+      note: null,
+      startedAt: 100,
+      seenAt: 100,
+      stepping: null,
+      lostAt: null,
+    };
+    await store.transaction((tx) => tx.putWorker(row, 50));
+    await store.transaction((tx) => tx.putWorker({ ...row, id: "w2", kind: "task", seenAt: 300 }, 50));
+    expect(await store.transaction((tx) => tx.noteStepping("w1", "s1", [["i", "m"]]))).toBe(true);
+    expect(await store.transaction((tx) => tx.noteStepping("w1", "s2", null))).toBe(false);
+    await store.transaction((tx) => tx.putWorker({ ...row, seenAt: 140 }, 50));
+    expect(await store.transaction((tx) => tx.watchWorkers(200))).toMatchObject([{ id: "w1", seenAt: 140 }]);
+    const lose = () => store.transaction((tx) => tx.loseWorkers(["w1", "none"], 190));
+    expect(await lose()).toMatchObject([{ id: "w1", stepping: '[["i","m"]]', lostAt: 190 }]);
+    expect(await lose()).toEqual([]);
+    await store.transaction((tx) => tx.putWorker({ ...row, seenAt: 195 }, 50));
+    expect(await lose()).toHaveLength(1);
+  });
+
+  test("suspects are replaced by instance, and forgotten with old workers", async () => {
+    const one = { instanceId: "i", item: "", deaths: 1, at: 100 };
+    const put = (...rows: SuspectRow[]) => store.transaction((tx) => tx.putSuspects(rows));
+    await put(one, { ...one, instanceId: "j" });
+    await put({ ...one, item: "m", deaths: 2, at: 200 });
+    expect(await store.findSuspects(["i", "k"])).toEqual([
+      { instanceId: "i", item: "m", deaths: 2, at: 200 },
+    ]);
+    expect(await store.transaction((tx) => tx.lockSuspects(["j"]))).toEqual([{ ...one, instanceId: "j" }]);
+    await store.transaction((tx) => tx.removeSilentWorkers(150));
+    expect(await store.findSuspects(["i", "j"])).toMatchObject([{ instanceId: "i" }]);
+    await store.transaction((tx) => tx.removeSuspect("i"));
+    expect(await store.findSuspects(["i"])).toEqual([]);
   });
 
   test("the sweeper finds what is due, an instance's tasks are paged newest first", async () => {
