@@ -21,6 +21,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./worker")).worker(args);
     case "instances":
       return (await import("./instances")).instances(args);
+    case "schedules":
+      return (await import("./schedules")).schedules(args);
     case "help":
     case "--help":
     case "-h":

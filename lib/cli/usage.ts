@@ -51,6 +51,15 @@ export const usage = `lockstep: durable statecharts, from the command line
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
+  lockstep schedules                   a server's schedules, one a line: id, next time, rule, what it does, last outcome
+      --chart ID --status active|paused
+      create ID --cron "30 2 * * *" --zone Europe/Berlin --chart ID
+                --version 2 --input JSON --key KEY --label K=V --priority 1    of the instances it starts
+                --send EVENT --to INSTANCE | --to-key KEY --data JSON          instead of --chart: sends an event
+                --misfire skip|once|all --misfire-max 10 --paused
+      update ID …                      the same options; what is not named stays
+      show|pause|resume|run|ticks|delete ID
+      --url, --json                    as above
 
 Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
 stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.

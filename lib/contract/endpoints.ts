@@ -4,10 +4,12 @@
  */
 import { z } from "zod";
 import { payloadBytesMax } from "@/lib/base/limits";
+import * as batches from "./batches";
 import * as charts from "./charts";
 import { chartBytesMax, id, idempotencyKey, timestamp } from "./common";
 import * as instances from "./instances";
 import * as locks from "./locks";
+import * as operations from "./operations";
 import * as schedules from "./schedules";
 import * as tasks from "./tasks";
 
@@ -30,6 +32,7 @@ export interface Endpoint {
 const none = z.strictObject({});
 const chartParams = z.object({ chartId: id });
 const instanceParams = z.object({ instanceId: id });
+const batchParams = z.object({ batchId: id });
 const scheduleParams = z.object({ scheduleId: id });
 const defaults = {
   params: none,
@@ -393,6 +396,60 @@ export const endpoints = {
     body: tasks.releaseBody,
     response: tasks.releaseTaskResult,
   }),
+  countBatch: define({
+    method: "POST",
+    path: "/batches/count",
+    permission: "instances:read",
+    body: batches.countBatchBody,
+    response: batches.batchCount,
+  }),
+  createBatch: define({
+    method: "POST",
+    path: "/batches",
+    permission: "instances:control",
+    body: batches.createBatchBody,
+    status: 201,
+    idempotent: true,
+    response: batches.batchView,
+  }),
+  listBatches: define({
+    method: "GET",
+    path: "/batches",
+    permission: "instances:read",
+    query: batches.batchQuery,
+    response: batches.batchList,
+  }),
+  getBatch: define({
+    method: "GET",
+    path: "/batches/:batchId",
+    permission: "instances:read",
+    params: batchParams,
+    response: batches.batchView,
+  }),
+  listBatchItems: define({
+    method: "GET",
+    path: "/batches/:batchId/items",
+    permission: "instances:read",
+    params: batchParams,
+    query: batches.batchItemQuery,
+    response: batches.batchItemList,
+  }),
+  cancelBatch: define({
+    method: "POST",
+    path: "/batches/:batchId/cancel",
+    permission: "instances:control",
+    params: batchParams,
+    body: none,
+    response: batches.batchView,
+  }),
+  resumeBatch: define({
+    method: "POST",
+    path: "/batches/:batchId/resume",
+    permission: "instances:control",
+    params: batchParams,
+    body: none,
+    response: batches.batchView,
+  }),
   listSchedules: define({
     method: "GET",
     path: "/schedules",
@@ -476,6 +533,35 @@ export const endpoints = {
     params: z.object({ workerId: tasks.workerId }),
     body: tasks.beatWorkerBody,
     response: tasks.beatWorkerResult,
+  }),
+  getFleet: define({
+    method: "GET",
+    path: "/fleet",
+    permission: "instances:read",
+    query: operations.fleetQuery,
+    response: operations.fleetView,
+  }),
+  listRetention: define({
+    method: "GET",
+    path: "/retention",
+    permission: "system:read",
+    response: operations.retentionList,
+  }),
+  setRetention: define({
+    method: "PUT",
+    path: "/retention/:rule",
+    permission: "system:control",
+    params: operations.retentionParams,
+    body: operations.setRetentionBody,
+    response: operations.retentionRuleView,
+  }),
+  previewRetention: define({
+    method: "GET",
+    path: "/retention/:rule/preview",
+    permission: "system:read",
+    params: operations.retentionParams,
+    query: operations.previewRetentionQuery,
+    response: operations.retentionPreview,
   }),
   getHealth: define({
     method: "GET",

@@ -96,6 +96,13 @@ export async function inTurn<T extends { replayed: boolean }>(
   }
 }
 
+/** Within which an idempotency key names one call. */
+export const callScope = (
+  verb: string,
+  row: Pick<InstanceRow, "id" | "incarnation">,
+  actor: string,
+): string => `${verb}:${row.id}:${row.incarnation}:${actor}`;
+
 async function run<T extends { replayed: boolean }>(
   context: RuntimeContext,
   tx: StoreTransaction,
@@ -110,7 +117,7 @@ async function run<T extends { replayed: boolean }>(
   const row = rows[0];
   if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
 
-  const scope = `${verb}:${row.id}:${row.incarnation}:${actor.id}`;
+  const scope = callScope(verb, row, actor.id);
   const digest = hashJson(JSON.parse(JSON.stringify({ ...args, idempotencyKey: undefined })) as Json);
   if (idempotencyKey !== undefined) {
     const key = requireText(idempotencyKey, "Idempotency-Key");

@@ -60,6 +60,8 @@ export const newTaskToken = (): string => `t-${random(24)}`;
 
 export const newAuditId = (): string => `a-${time()}${random(16)}`;
 
+export const newBatchId = (): string => `b-${time()}${random(6)}`;
+
 /** The chart's name and 40 random bits; a taken one is tried anew by the caller. */
 export const newInstanceId = (chartId: string): string => `${chartId.slice(0, 100)}-${random(8)}`;
 

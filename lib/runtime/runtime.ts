@@ -15,9 +15,12 @@ import { Caution } from "./caution";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
 import { answerTask } from "./answer-task";
 import { beatWorker } from "./beat-worker";
+import { cancelBatch } from "./cancel-batch";
 import { cancelInstance } from "./cancel-instance";
 import { claimTasks } from "./claim-tasks";
 import { completeTask } from "./complete-task";
+import { countBatch } from "./count-batch";
+import { createBatch } from "./create-batch";
 import { createChart } from "./create-chart";
 import { createSchedule } from "./create-schedule";
 import { deleteInstance } from "./delete-instance";
@@ -26,6 +29,7 @@ import { endSession } from "./end-session";
 import { failTask } from "./fail-task";
 import { forkInstance } from "./fork-instance";
 import { forceReleaseLock } from "./force-release-lock";
+import { getBatch } from "./get-batch";
 import { getChart } from "./get-chart";
 import { getFleet } from "./get-fleet";
 import { getHealth } from "./get-health";
@@ -41,6 +45,8 @@ import { getVersion } from "./get-version";
 import { heartbeatTask } from "./heartbeat-task";
 import type { Invocations } from "./invocation";
 import { ownSlots } from "./limits";
+import { listBatches } from "./list-batches";
+import { listBatchItems } from "./list-batch-items";
 import { listCharts } from "./list-charts";
 import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
@@ -66,6 +72,7 @@ import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
 import { renewSession } from "./renew-session";
 import { resetInstance } from "./reset-instance";
+import { resumeBatch } from "./resume-batch";
 import { resumeInstance } from "./resume-instance";
 import { resumeSchedule } from "./resume-schedule";
 import { retryDeadLetter } from "./retry-dead-letter";
@@ -88,6 +95,7 @@ import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
 import { fireSchedules } from "./workers/fire-schedules";
 import { Purger } from "./workers/purge-old";
+import { runBatches } from "./workers/run-batches";
 import { settleChildren } from "./workers/settle-children";
 import { settleLocks } from "./workers/settle-locks";
 import { TaskRunner } from "./workers/run-tasks";
@@ -141,6 +149,13 @@ const verbs = {
   completeTask,
   failTask,
   releaseTask,
+  countBatch,
+  createBatch,
+  listBatches,
+  getBatch,
+  listBatchItems,
+  cancelBatch,
+  resumeBatch,
   listSchedules,
   createSchedule,
   getSchedule,
@@ -193,7 +208,12 @@ export interface RuntimeOptions {
 /** Beside the database of a first start. */
 const archiveFolderDefault = ".lockstep/archive";
 
-export function createRuntime({ store, report, invocations = noInvocations }: RuntimeOptions): Runtime {
+export function createRuntime({
+  store,
+  report,
+  invocations = noInvocations,
+  archiveFolder = archiveFolderDefault,
+}: RuntimeOptions): Runtime {
   const closing = new AbortController();
   // Every call that waits listens to it.
   setMaxListeners(0, closing.signal);
@@ -262,6 +282,7 @@ export function createRuntime({ store, report, invocations = noInvocations }: Ru
         startLoop(() => settleSagas(context, sagaWalk, report), report),
         startLoop(() => settleLocks(store), report),
         startLoop(() => fireSchedules(context, report), report),
+        startLoop(() => runBatches(context, report), report),
         startLoop(() => fleet.round(), report),
         startLoop(() => purger.round(), report),
         startLoop(() => presence.round(), report),

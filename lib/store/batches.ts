@@ -22,7 +22,7 @@ export interface BatchRow {
   ok: number;
   refused: number;
   skipped: number;
-  /** JSON: the last instance listed (InstanceCursor); null: none yet. */
+  /** JSON: where the listing goes on (InstanceCursor); null: all are listed. */
   cursor: string | null;
   /** When its next portion may be taken, and until when the present one is its worker's alone; null: there is none. */
   nextAt: number | null;

@@ -1,0 +1,205 @@
+/**
+ * `lockstep schedules`: a server's schedules, written and controlled.
+ *
+ * Holds: `update` changes what is named and leaves the rest, on the revision that it read. What the server refuses is said
+ *        in its words, exit 1.
+ */
+import { parseArgs } from "node:util";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import { createClient, type ArgsOf, type Client } from "@/lib/client/client";
+import type { Misfire, ScheduleView, TickView } from "@/lib/contract/schedules";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+type Rule = Omit<ArgsOf<"createSchedule">, "id">;
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:3000" },
+      json: { type: "boolean", default: false },
+      status: { type: "string" },
+      cron: { type: "string" },
+      zone: { type: "string" },
+      chart: { type: "string" },
+      version: { type: "string" },
+      input: { type: "string" },
+      key: { type: "string" },
+      label: { type: "string", multiple: true },
+      priority: { type: "string" },
+      send: { type: "string" },
+      to: { type: "string" },
+      "to-key": { type: "string" },
+      data: { type: "string" },
+      misfire: { type: "string" },
+      "misfire-max": { type: "string" },
+      paused: { type: "boolean", default: false },
+    },
+  });
+type Values = ReturnType<typeof parse>["values"];
+
+export async function schedules(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parse(args);
+  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
+  const client = createClient({ baseUrl: new URL(values.url).origin });
+  const [verb = "list", scheduleId, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("schedules takes one verb and one id.");
+  try {
+    if (verb === "list" && scheduleId === undefined) await list(client, values);
+    else if (scheduleId === undefined) throw new UsageError(`schedules ${verb} needs an id.`);
+    else await act(client, verb, scheduleId, values);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    process.stderr.write(`lockstep: ${error.message}\n`);
+    return exit.chart;
+  }
+}
+
+async function list(client: Client, { chart, status, json }: Values): Promise<void> {
+  const filter = {
+    ...(chart === undefined ? {} : { chartId: chart }),
+    // The server says which there are.
+    ...(status === undefined ? {} : { status: status as "active" | "paused" }),
+  };
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: { items: ScheduleView[]; nextCursor: string | null } = await client.listSchedules({
+      ...filter,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const item of page.items) await writeLine(json ? JSON.stringify(item) : lineOf(item));
+    cursor = page.nextCursor;
+  }
+}
+
+const lineOf = ({ id, cron, timeZone, action, lastTicks, ...schedule }: ScheduleView): string =>
+  [
+    id,
+    nextOf(schedule),
+    `${cron} ${timeZone}`,
+    action.kind === "start"
+      ? `start ${action.chartId} ${action.version === null ? "newest" : `v${action.version}`}`
+      : `send ${action.type} to ${"instanceId" in action.to ? action.to.instanceId : action.to.businessKey}`,
+    lastTicks[0]?.outcome ?? "-",
+  ].join("\t");
+
+const nextOf = ({ paused, nextAt }: Pick<ScheduleView, "paused" | "nextAt">): string =>
+  paused ? "paused" : nextAt === null ? "over" : new Date(nextAt).toISOString();
+
+async function act(client: Client, verb: string, scheduleId: string, values: Values): Promise<void> {
+  const say = (answer: object, text: string) => writeLine(values.json ? JSON.stringify(answer) : text);
+  const sayNext = (answer: ScheduleView) => say(answer, `${answer.id} ${nextOf(answer)}`);
+  switch (verb) {
+    case "show": {
+      const shown = await client.getSchedule({ scheduleId });
+      return writeLine(JSON.stringify(shown, null, values.json ? 0 : 2));
+    }
+    case "create":
+      return sayNext(await client.createSchedule({ id: scheduleId, ...ruleOf(values, null) }));
+    case "update": {
+      const present = await client.getSchedule({ scheduleId });
+      const rule = ruleOf(values, present);
+      return sayNext(await client.updateSchedule({ scheduleId, baseRevision: present.revision, ...rule }));
+    }
+    case "pause":
+      return sayNext(await client.pauseSchedule({ scheduleId }));
+    case "resume":
+      return sayNext(await client.resumeSchedule({ scheduleId }));
+    case "run": {
+      const ran = await client.runSchedule({ scheduleId }, { idempotencyKey: crypto.randomUUID() });
+      return say(ran, tickLine(ran.tick));
+    }
+    case "ticks":
+      for (const tick of (await client.listTicks({ scheduleId, limit: 200 })).items) {
+        await say(tick, tickLine(tick));
+      }
+      return;
+    case "delete":
+      return say(await client.deleteSchedule({ scheduleId }), `${scheduleId} is deleted`);
+    default:
+      throw new UsageError(`There is no "lockstep schedules ${verb}".`);
+  }
+}
+
+const tickLine = ({ dueAt, outcome, missed, instanceId, error }: TickView): string =>
+  [
+    new Date(dueAt).toISOString(),
+    outcome + (missed === 0 ? "" : ` (and ${missed} more)`),
+    error?.message ?? instanceId ?? "",
+  ].join("\t");
+
+/** What the options say, on top of what is there. */
+function ruleOf(values: Values, present: ScheduleView | null): Rule {
+  const cron = values.cron ?? present?.cron;
+  if (cron === undefined) throw new UsageError(`schedules create needs --cron, e.g. --cron "30 2 * * *".`);
+  const misfireMax =
+    values["misfire-max"] === undefined
+      ? present?.misfireMax
+      : wholeNumber("--misfire-max", values["misfire-max"]);
+  return {
+    cron,
+    timeZone: values.zone ?? present?.timeZone ?? "UTC",
+    action: actionOf(values, present?.action ?? null),
+    // The server says which there are.
+    misfire: (values.misfire as Misfire | undefined) ?? present?.misfire ?? "once",
+    ...(misfireMax === undefined ? {} : { misfireMax }),
+    paused: values.paused || (present?.paused ?? false),
+  };
+}
+
+function actionOf(values: Values, present: ScheduleView["action"] | null): Rule["action"] {
+  const sends = values.send !== undefined || (values.chart === undefined && present?.kind === "send");
+  if (sends) {
+    const before = present?.kind === "send" ? present : null;
+    const type = values.send ?? before?.type ?? "";
+    const data = values.data === undefined ? before?.data : readJson("--data", values.data);
+    const to =
+      values.to !== undefined
+        ? { instanceId: values.to }
+        : values["to-key"] !== undefined
+          ? { businessKey: values["to-key"] }
+          : before?.to;
+    if (to === undefined) throw new UsageError("--send needs --to INSTANCE or --to-key KEY.");
+    return { kind: "send", to, type, ...(data === undefined ? {} : { data }) };
+  }
+  const before = present?.kind === "start" ? present : null;
+  const chartId = values.chart ?? before?.chartId;
+  if (chartId === undefined) throw new UsageError("Say what it does: --chart ID, or --send EVENT.");
+  const version = values.version === undefined ? before?.version : wholeNumber("--version", values.version);
+  const input = values.input === undefined ? before?.input : readJson("--input", values.input);
+  const businessKey = values.key ?? before?.businessKey;
+  const priority = values.priority === undefined ? before?.priority : Number(values.priority);
+  return {
+    kind: "start",
+    chartId,
+    ...(version === undefined || version === null ? {} : { version }),
+    ...(input === undefined ? {} : { input }),
+    ...(businessKey === undefined || businessKey === null ? {} : { businessKey }),
+    labels: values.label ? Object.fromEntries(values.label.map(pairOf)) : (before?.labels ?? {}),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+function readJson(name: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new UsageError(`${name} takes JSON, not ${text}.`);
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new UsageError(`${name} takes a whole number from 1 on.`);
+}
+
+function pairOf(text: string): [key: string, value: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--label takes KEY=VALUE, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

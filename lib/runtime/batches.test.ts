@@ -1,0 +1,219 @@
+/**
+ * Batches on both databases: one verb over many instances, each once.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { anonymousActor } from "@/lib/access/actor";
+import { must } from "@/lib/base/assert";
+import { advance, providers } from "@/lib/testing/database";
+import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import type { CreateBatchArgs } from "./create-batch";
+
+const order = { reason: "tidying up" };
+
+describe.each(providers)("on %s", (provider) => {
+  let at: TestRuntime;
+  beforeEach(async () => {
+    at = await freshRuntime(provider);
+    await publish(at.runtime, "counter", counter);
+  });
+  afterEach(async () => {
+    expect(at.reported).toEqual([]);
+    await at.end();
+  });
+  async function start(count: number, over = {}): Promise<string[]> {
+    const ids = Array.from({ length: count }, (_, n) => `c${String(n).padStart(3, "0")}`);
+    for (const id of ids) await at.runtime.startInstance(local, { chartId: "counter", id, ...over });
+    return ids;
+  }
+  async function finished(batchId: string) {
+    await vi.waitFor(
+      async () => expect((await at.runtime.getBatch(local, { batchId })).status).toBe("done"),
+      { timeout: 20_000, interval: 30 },
+    );
+    return at.runtime.getBatch(local, { batchId });
+  }
+  const make = (args: CreateBatchArgs) => at.runtime.createBatch(local, args);
+  const itemsOf = async (batchId: string) =>
+    (await at.runtime.listBatchItems(local, { batchId, limit: 200 })).items;
+  const controlsOf = async (instanceId: string) =>
+    (await at.runtime.getLog(local, { instanceId })).items.filter(({ kind }) => kind === "control");
+
+  test("a verb is done to each one of a filter, once, with reason and caller in its log; what is created later is not in it", async () => {
+    const ids = await start(120);
+    await publish(at.runtime, "other", counter);
+    await at.runtime.startInstance(local, { chartId: "other", id: "other" });
+    const selection = { filter: { chartId: "counter" } };
+    expect(await at.runtime.countBatch(local, { selection })).toEqual({
+      count: 120,
+      capped: false,
+      byStatus: [{ status: "running", count: 120 }],
+    });
+    const batch = await make({ verb: "suspend", selection, ...order });
+    expect(batch).toMatchObject({ status: "listing", total: 0, name: "suspend: chartId counter" });
+    await advance(at.database.url, 5);
+    await at.runtime.startInstance(local, { chartId: "counter", id: "later" });
+    at.runtime.startWorkers();
+    expect(await finished(batch.id)).toMatchObject({ total: 120, ok: 120, refused: 0, skipped: 0 });
+    for (const instanceId of [ids[0] ?? "", ids[119] ?? ""]) {
+      expect(await at.runtime.getInstance(local, { instanceId })).toMatchObject({ status: "suspended" });
+      const entry = await at.runtime.getLogEntry(local, { instanceId, seq: 2 });
+      expect(entry).toMatchObject({ type: "suspend", actor: "local", data: order });
+    }
+    const running = await at.runtime.listInstances(local, { status: "running" });
+    expect(running.items.map(({ id }) => id).sort()).toEqual(["later", "other"]);
+  });
+
+  test("each item tells its outcome: ok, refused with the code, skipped where there was nothing to do", async () => {
+    const [first = "", second = "", third = ""] = await start(3);
+    await at.runtime.suspendInstance(local, { instanceId: first, ...order });
+    await at.runtime.terminateInstance(local, { instanceId: second, ...order });
+    const batch = await make({
+      verb: "suspend",
+      name: "before the fair",
+      selection: { instanceIds: [first, second, third, "nobody", third] },
+      ...order,
+    });
+    at.runtime.startWorkers();
+    expect(await finished(batch.id)).toMatchObject({
+      name: "before the fair",
+      total: 4,
+      ok: 1,
+      refused: 2,
+      skipped: 1,
+    });
+    const told = (await itemsOf(batch.id)).map(({ instanceId, status, error }) => [
+      instanceId,
+      status,
+      error?.code ?? null,
+    ]);
+    expect(told).toEqual([
+      [first, "skipped", null],
+      [second, "refused", "instance-ended"],
+      [third, "ok", null],
+      ["nobody", "refused", "not-found"],
+    ]);
+    const refused = await at.runtime.listBatchItems(local, { batchId: batch.id, status: "refused" });
+    expect(refused.items.map(({ instanceId }) => instanceId)).toEqual([second, "nobody"]);
+  });
+
+  test("I4, I9: a worker that died after the deed and before its record: another one repeats the portion, and nothing is done twice", async () => {
+    const [one = "", two = ""] = await start(2);
+    const batch = await make({ verb: "suspend", selection: { instanceIds: [one, two] }, ...order });
+    // As run-batches does it, up to where it was killed: claimed for 30 s, one item done, nothing recorded.
+    await at.store.transaction(async (tx) => {
+      const row = must(await tx.lockBatch(batch.id), "the batch");
+      await tx.insertBatchItems(
+        [one, two].map((instanceId, place) => ({
+          batchId: batch.id,
+          place,
+          instanceId,
+          status: "pending" as const,
+          attempts: 0,
+          code: null,
+          message: null,
+          at: null,
+        })),
+      );
+      const nextAt = (await tx.now()) + 30_000;
+      await tx.updateBatch({ ...row, status: "running", cursor: null, total: 2, token: "dead", nextAt });
+    });
+    const key = `${batch.id}:0`;
+    await at.runtime.suspendInstance(local, { instanceId: one, idempotencyKey: key, ...order });
+    at.runtime.startWorkers();
+    await new Promise((done) => setTimeout(done, 400));
+    expect((await at.runtime.getBatch(local, { batchId: batch.id })).ok).toBe(0);
+    await advance(at.database.url, 31_000);
+    expect(await finished(batch.id)).toMatchObject({ ok: 2, skipped: 0 });
+    for (const id of [one, two]) expect(await controlsOf(id)).toHaveLength(1);
+  });
+
+  test("it is stopped where it is and goes on with what was left", async () => {
+    await start(6);
+    const batch = await make({ verb: "cancel", selection: { filter: {} }, ratePerSecond: 1, ...order });
+    at.runtime.startWorkers();
+    await vi.waitFor(
+      async () => expect((await at.runtime.getBatch(local, { batchId: batch.id })).ok).toBeGreaterThan(0),
+      { timeout: 10_000, interval: 10 },
+    );
+    const cancelled = await at.runtime.cancelBatch(local, { batchId: batch.id });
+    expect(cancelled).toMatchObject({ status: "cancelled", total: 6 });
+    expect(cancelled.ok).toBeLessThan(6);
+    await advance(at.database.url, 60_000);
+    await new Promise((done) => setTimeout(done, 400));
+    const stopped = await at.runtime.getBatch(local, { batchId: batch.id });
+    expect(stopped.ok).toBeLessThanOrEqual(cancelled.ok + 1);
+    expect((await at.runtime.listInstances(local, { status: "running" })).items).toHaveLength(6 - stopped.ok);
+    expect(await at.runtime.resumeBatch(local, { batchId: batch.id })).toMatchObject({ status: "running" });
+    for (let seconds = 0; seconds < 8; seconds += 1) {
+      await advance(at.database.url, 1_000);
+      await new Promise((done) => setTimeout(done, 150));
+    }
+    expect(await finished(batch.id)).toMatchObject({ ok: 6 });
+    expect(await at.runtime.cancelBatch(local, { batchId: batch.id })).toMatchObject({ status: "done" });
+  });
+
+  test("no more than its rate a second begin", async () => {
+    await start(5);
+    const batch = await make({ verb: "suspend", selection: { filter: {} }, ratePerSecond: 2, ...order });
+    const began = await at.store.now();
+    at.runtime.startWorkers();
+    await finished(batch.id);
+    // The first goes at once, the fifth two seconds later.
+    expect((await at.store.now()) - began).toBeGreaterThanOrEqual(1_950);
+  });
+
+  test("dead letters of each are sent again, and each is moved to another version, once", async () => {
+    const chart = {
+      lockstep: 1,
+      context: { n: 0 },
+      initial: "a",
+      states: { a: { on: { boom: { actions: [{ assign: { n: "context.n / 0" } }] }, go: "b" } }, b: {} },
+    };
+    await publish(at.runtime, "two", chart);
+    const { revision } = await at.runtime.getChart(local, { chartId: "two" });
+    const text = JSON.stringify({ ...chart, states: { ...chart.states, c: {} } });
+    const layout = (await at.runtime.getChart(local, { chartId: "two" })).draft.layout;
+    const saved = await at.runtime.saveDraft(local, { chartId: "two", baseRevision: revision, text, layout });
+    await at.runtime.startInstance(local, { chartId: "two", version: 1, id: "t1" });
+    await at.runtime.publishVersion(local, { chartId: "two", revision: saved.revision });
+    await at.runtime.startInstance(local, { chartId: "two", id: "t2" });
+    at.runtime.startWorkers();
+    const selection = { filter: { chartId: "two" } };
+    await expect(make({ verb: "migrate", selection, ...order })).rejects.toMatchObject({
+      code: "bad-request",
+    });
+    const move = await make({ verb: "migrate", version: 2, selection, ...order });
+    expect(await finished(move.id)).toMatchObject({ total: 2, ok: 1, skipped: 1 });
+    expect(await at.runtime.getInstance(local, { instanceId: "t1" })).toMatchObject({ version: 2 });
+
+    const input = { instanceId: "t1", messageId: "m-dead", incarnation: 1, type: "go", actor: "local" };
+    const letter = { ...input, input: '{"kind":"event","type":"go"}', cause: null, enqueuedAt: 1, at: 1 };
+    const { noWrites } = await import("@/lib/store/steps");
+    await at.store.transaction((tx) =>
+      tx.writeSteps({ ...noWrites(), deadLetters: [{ ...letter, reason: "step-failed", retriedAs: null }] }),
+    );
+    const retry = await make({ verb: "retry-dead-letters", selection, ...order });
+    expect(await finished(retry.id)).toMatchObject({ total: 2, ok: 1, skipped: 1 });
+    expect(await at.runtime.getInstance(local, { instanceId: "t1" })).toMatchObject({ configuration: ["b"] });
+  });
+
+  test("I4: with an idempotency key it is one batch; nothing selected is done at once; who may not control may not ask", async () => {
+    const args = { verb: "suspend", selection: { filter: { chartId: "none" } }, ...order } as const;
+    const first = await make({ ...args, idempotencyKey: "k" });
+    expect(await make({ ...args, idempotencyKey: "k" })).toEqual(first);
+    await expect(make({ ...args, reason: "another", idempotencyKey: "k" })).rejects.toMatchObject({
+      code: "idempotency-key-reuse",
+    });
+    await expect(at.runtime.createBatch(anonymousActor, args)).rejects.toMatchObject({ code: "forbidden" });
+    at.runtime.startWorkers();
+    expect(await finished(first.id)).toMatchObject({ total: 0 });
+    const second = await make(args);
+    const page = await at.runtime.listBatches(local, { limit: 1 });
+    expect(page.items.map(({ id }) => id)).toEqual([second.id]);
+    const older = await at.runtime.listBatches(local, { limit: 1, cursor: must(page.nextCursor, "more") });
+    expect(older.items.map(({ id }) => id)).toEqual([first.id]);
+    await expect(at.runtime.getBatch(local, { batchId: "none" })).rejects.toMatchObject({
+      code: "not-found",
+    });
+  });
+});
