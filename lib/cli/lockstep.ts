@@ -23,6 +23,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./instances")).instances(args);
     case "schedules":
       return (await import("./schedules")).schedules(args);
+    case "batch":
+      return (await import("./batch")).batch(args);
     case "help":
     case "--help":
     case "-h":

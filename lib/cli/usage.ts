@@ -60,6 +60,14 @@ export const usage = `lockstep: durable statecharts, from the command line
       update ID …                      the same options; what is not named stays
       show|pause|resume|run|ticks|delete ID
       --url, --json                    as above
+  lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate
+      --chart, --status, --state, --prefix, --key, --parent | --all            instead of ids: those of the list
+                                       only counts them; --yes does it
+      --rate 50 --name TEXT --version 2 --map OLD=NEW --wait
+  lockstep batch                       the batches, newest first
+      show|stop|go-on ID
+      items ID --outcome refused       what became of each instance
+      --url, --json                    as above
 
 Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
 stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.

@@ -1,0 +1,68 @@
+/**
+ * `lockstep batch` against a real server with workers, its verb called as the command calls it.
+ */
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { handle } from "@/lib/api/handle";
+import { serveHttp, type TestServer } from "@/lib/testing/http-server";
+import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { batch } from "./batch";
+
+let at: TestRuntime;
+let server: TestServer;
+let said: { out: string; err: string };
+beforeEach(async () => {
+  at = await freshRuntime("sqlite");
+  server = await serveHttp((request, path) => handle(request, path, () => Promise.resolve(at.runtime)));
+  await publish(at.runtime, "counter", counter);
+  for (const id of ["a", "b"]) await at.runtime.startInstance(local, { chartId: "counter", id });
+  at.runtime.startWorkers();
+  said = { out: "", err: "" };
+  const listen = (to: "out" | "err") => (text: unknown, done?: unknown) => {
+    said[to] += String(text);
+    if (typeof done === "function") (done as () => void)();
+    return true;
+  };
+  vi.spyOn(process.stdout, "write").mockImplementation(listen("out"));
+  vi.spyOn(process.stderr, "write").mockImplementation(listen("err"));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await server.close();
+  await at.end();
+});
+const run = async (...args: string[]) => {
+  said = { out: "", err: "" };
+  return batch([...args, "--url", server.baseUrl]);
+};
+
+test("a batch is counted first, done with --yes, and tells what became of each", async () => {
+  const call = ["suspend", "--chart", "counter", "--reason", "fair"];
+  expect(await run(...call)).toBe(0);
+  expect(said.out).toBe("suspend is about 2 instances (2 running). Nothing was done: say --yes to do it.\n");
+  expect((await at.runtime.getInstance(local, { instanceId: "a" })).status).toBe("running");
+  expect(await run(...call, "--yes", "--wait")).toBe(0);
+  expect(said.out).toMatch(/^b-\w+\tdone\t2 ok, 0 refused, 0 skipped of 2\tsuspend: chartId counter\n$/);
+  expect((await at.runtime.getInstance(local, { instanceId: "a" })).status).toBe("suspended");
+
+  expect(await run("redrive", "a", "nobody", "--reason", "r", "--yes", "--wait", "--name", "try")).toBe(1);
+  const [id = ""] = said.out.split("\t");
+  expect(await run("items", id, "--outcome", "refused")).toBe(0);
+  expect(said.out.split("\n")).toEqual([
+    "a\trefused\tInstance a is suspended: redrive is for one that is failed.",
+    "nobody\trefused\tThere is no instance nobody.",
+    "",
+  ]);
+  expect(await run()).toBe(0);
+  expect(said.out.split("\n")[0]).toBe(`${id}\tdone\t0 ok, 2 refused, 0 skipped of 2\ttry`);
+  expect(await run("stop", id)).toBe(0);
+  expect(said.out).toContain("\tdone\t");
+});
+
+test("what is missing or contradicts itself never reaches the server", async () => {
+  await expect(run("suspend", "--reason", "r")).rejects.toThrow("Say which instances");
+  await expect(run("suspend", "a", "--all", "--reason", "r")).rejects.toThrow("Say which instances");
+  await expect(run("suspend", "a")).rejects.toThrow("needs --reason");
+  await expect(run("dance", "a")).rejects.toThrow('There is no "lockstep batch dance"');
+  expect(await run("show", "none")).toBe(1);
+  expect(said.err).toBe("lockstep: There is no batch none.\n");
+});

@@ -1,0 +1,177 @@
+/**
+ * `lockstep batch`: one control verb over many of a server's instances.
+ *
+ * Holds: nothing is done before it was said how many instances it is about and `--yes` was given. What the server refuses is
+ *        said in its words, exit 1; so is a batch of which something was refused, with --wait.
+ */
+import { parseArgs } from "node:util";
+import { LockstepError } from "@/lib/base/errors";
+import { createClient, type ArgsOf, type Client } from "@/lib/client/client";
+import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
+import type { InstanceStatus } from "@/lib/contract/instances";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:3000" },
+      json: { type: "boolean", default: false },
+      all: { type: "boolean", default: false },
+      chart: { type: "string" },
+      status: { type: "string" },
+      state: { type: "string" },
+      prefix: { type: "string" },
+      key: { type: "string" },
+      parent: { type: "string" },
+      reason: { type: "string" },
+      name: { type: "string" },
+      rate: { type: "string" },
+      version: { type: "string" },
+      map: { type: "string", multiple: true, default: [] },
+      yes: { type: "boolean", default: false },
+      wait: { type: "boolean", default: false },
+      outcome: { type: "string" },
+    },
+  });
+type Values = ReturnType<typeof parse>["values"];
+
+export async function batch(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parse(args);
+  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
+  const client = createClient({ baseUrl: new URL(values.url).origin });
+  const [verb = "list", ...ids] = positionals;
+  try {
+    const known = batchVerb.safeParse(verb);
+    if (known.success) return await make(client, known.data, ids, values);
+    if (verb === "list") return await list(client, values);
+    const [batchId, ...more] = ids;
+    if (batchId === undefined || more.length > 0) throw new UsageError(`batch ${verb} needs one batch's id.`);
+    return await look(client, verb, batchId, values);
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    process.stderr.write(`lockstep: ${error.message}\n`);
+    return exit.chart;
+  }
+}
+
+async function make(client: Client, verb: BatchVerb, ids: string[], values: Values): Promise<ExitCode> {
+  const { reason, name } = values;
+  if (reason === undefined || reason.trim() === "") {
+    throw new UsageError(`batch ${verb} needs --reason: log and audit keep it.`);
+  }
+  const selection = selectionOf(ids, values);
+  const call: ArgsOf<"createBatch"> = {
+    verb,
+    selection,
+    reason,
+    ...(name === undefined ? {} : { name }),
+    ...(values.rate === undefined ? {} : { ratePerSecond: wholeNumber("--rate", values.rate) }),
+    ...(values.version === undefined ? {} : { version: wholeNumber("--version", values.version) }),
+    ...(values.map.length === 0 ? {} : { mapping: Object.fromEntries(values.map.map(pairOf)) }),
+  };
+  if (!values.yes) {
+    const counted = await client.countBatch({ selection });
+    const each = counted.byStatus.map(({ status, count }) => `${count} ${status}`).join(", ");
+    const many = `${counted.count}${counted.capped ? "+" : ""}`;
+    const text = `${verb} is about ${many} instances${each === "" ? "" : ` (${each})`}. Nothing was done: say --yes to do it.`;
+    await writeLine(values.json ? JSON.stringify(counted) : text);
+    return exit.ok;
+  }
+  const made = await client.createBatch(call, { idempotencyKey: crypto.randomUUID() });
+  if (!values.wait) {
+    await writeLine(values.json ? JSON.stringify(made) : made.id);
+    return exit.ok;
+  }
+  const over = await waitFor(client, made.id);
+  await writeLine(values.json ? JSON.stringify(over) : lineOf(over));
+  return over.refused === 0 && over.status === "done" ? exit.ok : exit.chart;
+}
+
+const lookMs = 500;
+
+async function waitFor(client: Client, batchId: string): Promise<BatchView> {
+  for (;;) {
+    const seen = await client.getBatch({ batchId });
+    if (seen.status === "done" || seen.status === "cancelled") return seen;
+    await new Promise((done) => setTimeout(done, lookMs));
+  }
+}
+
+function selectionOf(ids: string[], values: Values): BatchSelection {
+  const filter = {
+    ...(values.chart === undefined ? {} : { chartId: values.chart }),
+    // The server says which there are.
+    ...(values.status === undefined ? {} : { status: values.status as InstanceStatus }),
+    ...(values.state === undefined ? {} : { state: values.state }),
+    ...(values.prefix === undefined ? {} : { idPrefix: values.prefix }),
+    ...(values.key === undefined ? {} : { businessKey: values.key }),
+    ...(values.parent === undefined ? {} : { parent: values.parent }),
+  };
+  const filtered = Object.keys(filter).length > 0;
+  if ([ids.length > 0, filtered, values.all].filter(Boolean).length !== 1) {
+    throw new UsageError("Say which instances: by their ids, by filters (--chart, --status, …), or --all.");
+  }
+  return ids.length > 0 ? { instanceIds: ids } : { filter };
+}
+
+async function list(client: Client, { json }: Values): Promise<ExitCode> {
+  for (const item of (await client.listBatches({ limit: 200 })).items) {
+    await writeLine(json ? JSON.stringify(item) : lineOf(item));
+  }
+  return exit.ok;
+}
+
+const lineOf = ({ id, status, total, ok, refused, skipped, name }: BatchView): string =>
+  [id, status, `${ok} ok, ${refused} refused, ${skipped} skipped of ${total}`, name].join("\t");
+
+async function look(client: Client, verb: string, batchId: string, values: Values): Promise<ExitCode> {
+  const say = (answer: BatchView) => writeLine(values.json ? JSON.stringify(answer) : lineOf(answer));
+  switch (verb) {
+    case "show":
+      await writeLine(JSON.stringify(await client.getBatch({ batchId }), null, values.json ? 0 : 2));
+      return exit.ok;
+    case "items":
+      await items(client, batchId, values);
+      return exit.ok;
+    case "stop":
+      await say(await client.cancelBatch({ batchId }));
+      return exit.ok;
+    case "go-on":
+      await say(await client.resumeBatch({ batchId }));
+      return exit.ok;
+    default:
+      throw new UsageError(`There is no "lockstep batch ${verb}".`);
+  }
+}
+
+async function items(client: Client, batchId: string, { outcome, json }: Values): Promise<void> {
+  const filter = outcome === undefined ? {} : { status: outcome as "refused" };
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: Awaited<ReturnType<Client["listBatchItems"]>> = await client.listBatchItems({
+      batchId,
+      ...filter,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const item of page.items) {
+      const { instanceId, status, error } = item;
+      await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("\t"));
+    }
+    cursor = page.nextCursor;
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new UsageError(`${name} takes a whole number from 1 on.`);
+}
+
+function pairOf(text: string): [from: string, to: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--map takes OLD=NEW, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
