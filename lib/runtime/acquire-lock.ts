@@ -8,7 +8,7 @@ import type { Store } from "@/lib/store/store";
 import type { Idempotent } from "./call";
 import { lockTtlMs } from "./limits";
 import { acquire, busy, giveUp, type Acquired } from "./lock-rules";
-import type { AcquireResult } from "./lock-views";
+import { isHeldAt, type AcquireResult } from "./lock-views";
 import { requireText } from "./require-payload";
 import { runLockCommand, type LockOutcome } from "./run-lock-command";
 import { isStateSession } from "./state-session";
@@ -91,7 +91,7 @@ function ask(
         : {
             ...result,
             replayed: true,
-            valid: row.session === session && row.fence === result.fence && (row.expiresAt ?? 0) > now,
+            valid: row.session === session && row.fence === result.fence && isHeldAt(row, now),
           },
   });
 }

@@ -9,7 +9,7 @@
 import { assert } from "@/lib/base/assert";
 import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
 import { waiterSilentMs } from "./limits";
-import type { LockDetails, LockEventType } from "./lock-views";
+import { isHeldAt, type LockDetails, type LockEventType } from "./lock-views";
 import { isStateSession, noLeaseUntil } from "./state-session";
 
 /** A lock during one command. */
@@ -37,7 +37,7 @@ export class LockBook {
 
   /** Held, and the lease still runs. */
   isHeld(): boolean {
-    return this.row.session !== null && (this.row.expiresAt ?? 0) > this.now;
+    return isHeldAt(this.row, this.now);
   }
 
   enter(

@@ -1,7 +1,7 @@
 /**
  * Locks as the runtime shows them.
  */
-import type { LockListRow, LockLogRow, WaiterRow } from "@/lib/store/locks";
+import type { LockListRow, LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
 import { isEnded } from "./instance-views";
 import { isStateSession, noLeaseUntil } from "./state-session";
 
@@ -80,8 +80,14 @@ export interface ForceReleaseResult {
   replayed: boolean;
 }
 
+/** An expiry that was logged stays one, also when the database's clock is set back. */
+export const isHeldAt = (
+  { session, expired, expiresAt }: Pick<LockRow, "session" | "expired" | "expiresAt">,
+  now: number,
+): boolean => session !== null && expired === 0 && (expiresAt ?? 0) > now;
+
 export function viewLockSummary(row: LockListRow, now: number): LockSummary {
-  const status = row.session === null ? "free" : (row.expiresAt ?? 0) > now ? "held" : "expired";
+  const status = row.session === null ? "free" : isHeldAt(row, now) ? "held" : "expired";
   return {
     key: row.key,
     status,

@@ -21,6 +21,7 @@ import { batchBudgetMs, engineSemantics, messagesPerTurnMax, turnBudgetMs } from
 import type { Machines } from "./machines";
 import { sessionRefusal } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
+import { isHeldAt } from "./lock-views";
 import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "./refusals";
 import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "./sender-lock";
 import { releaseStateLocks } from "./state-locks";
@@ -295,7 +296,7 @@ export function staleness(fence: Fence, lock: LockRow | undefined, now: number):
   if (!lock || lock.session === null) return "the lock is free";
   if (lock.fence !== fence.fence) return `its fence is ${lock.fence} now`;
   if (lock.session !== fence.session) return "another session holds it";
-  return (lock.expiresAt ?? 0) <= now ? "the lease has expired" : null;
+  return isHeldAt(lock, now) ? null : "the lease has expired";
 }
 
 /** Addresses what instances sent to others. What can't be reached comes back as error.communication. */

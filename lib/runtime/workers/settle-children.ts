@@ -64,12 +64,16 @@ export async function settleChildren(
       await terminateInstance(context, systemActor, { instanceId, reason });
       done += 1;
     } catch (error) {
-      report(error);
+      // It ended, or was deleted, since it was looked for.
+      if (!isOver(error)) report(error);
     }
   }
   if (done > 0) context.wake();
   return done > 0;
 }
+
+const isOver = (error: unknown): boolean =>
+  error instanceof LockstepError && (error.code === "instance-ended" || error.code === "not-found");
 
 async function settleFamily(context: RuntimeContext, seen: TaskRow): Promise<void> {
   const wanted = await wantedVersion(context, seen);
