@@ -2,6 +2,7 @@
  * A lock log entry in words.
  */
 import {
+  Archive,
   ArrowRightLeft,
   CircleSlash,
   Hand,
@@ -29,6 +30,7 @@ export const lockEntryLooks: Record<LockLogEntry["type"], { icon: LucideIcon; to
   HANDOFF: { icon: ArrowRightLeft, tone: "text-text-3" },
   WRITE_REJECTED: { icon: ShieldX, tone: "text-failed" },
   DELETED: { icon: Trash, tone: "text-exited" },
+  CHECKPOINT: { icon: Archive, tone: "text-text-3" },
 };
 
 export function lockEntryText(entry: LockLogEntry): string {
@@ -51,6 +53,8 @@ export function lockEntryText(entry: LockLogEntry): string {
         ...(entry.holder === null ? [] : [who]),
         ...Object.entries(details).map(([name, value]) => `${words(name)} ${String(value)}`),
       ].join(", ");
+    case "CHECKPOINT":
+      return `all before is forgotten; ${entry.holder === null ? "free" : `held by ${who}`}, fence ${entry.fence}`;
     case "HANDOFF":
     case "EXPIRED":
       return `${who}, fence ${entry.fence}`;

@@ -51,6 +51,8 @@ export const lockEventType = z.enum([
   "HANDOFF",
   "WRITE_REJECTED",
   "DELETED",
+  /** What the older entries, now forgotten, had come to. */
+  "CHECKPOINT",
 ]);
 export const lockLogEntry = z.object({
   seq: z.int(),

@@ -75,7 +75,10 @@ export function applyControl(
       const entered = activeStates(machine, input.snapshot.configuration);
       return { result: { ...moved(input.snapshot), exited, entered }, status: "running" };
     }
-    case "fork":
+    case "fork": {
+      const entered = activeStates(machine, input.snapshot.configuration);
+      return { result: { ...moved(input.snapshot), entered }, status: "running" };
+    }
     case "migrate":
       return { result: moved(input.snapshot), status: "running" };
   }

@@ -87,6 +87,7 @@ export async function deleteInstance(
       log: [entry],
       emptied: [instanceId],
     });
+    await tx.addDoomed([{ instanceId, upToSeq: seq, deletedAt: at, atOnce: 0 }]);
     if (lock) {
       const book = openLockBook(lock, queue, now, actor.id);
       deleteLock(book, `instance ${instanceId} was deleted`);

@@ -18,7 +18,7 @@ export async function forkState(
   seq: number,
 ): Promise<ForkState> {
   const rebuilt = await rebuildState(store, machines, instanceId, seq);
-  if (!rebuilt) throw entryNotFound(instanceId, seq);
+  if (!rebuilt) throw await entryNotFound(store, instanceId, seq);
   const { snapshot, entry, rebuiltHash } = rebuilt;
   if (rebuiltHash !== entry.stateHash) {
     throw new LockstepError(

@@ -2,6 +2,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
+import type { Store } from "@/lib/store/store";
 import { viewLogEntryDetail, type LogEntryDetail } from "./instance-views";
 import type { RuntimeContext } from "./runtime-context";
 
@@ -12,11 +13,22 @@ export async function getLogEntry(
 ): Promise<LogEntryDetail> {
   requirePermission(actor, "instances:read");
   const row = await store.findLogEntry(args.instanceId, args.seq);
-  if (!row) throw entryNotFound(args.instanceId, args.seq);
+  if (!row) throw await entryNotFound(store, args.instanceId, args.seq);
   return viewLogEntryDetail(row);
 }
 
-export const entryNotFound = (instanceId: string, seq: number): LockstepError =>
-  new LockstepError("not-found", `Instance ${instanceId} has no log entry with seq ${seq}.`, {
-    details: { instanceId, seq },
+/** It never was, or retention has removed it. */
+export async function entryNotFound(
+  store: Pick<Store, "oldestEntry">,
+  instanceId: string,
+  seq: number,
+): Promise<LockstepError> {
+  const oldest = await store.oldestEntry(instanceId);
+  const isForgotten = oldest !== null && seq < oldest;
+  const why = isForgotten
+    ? `Instance ${instanceId}'s log is kept from seq ${oldest} on; seq ${seq} was removed by the retention rule event-log.`
+    : `Instance ${instanceId} has no log entry with seq ${seq}.`;
+  return new LockstepError("not-found", why, {
+    details: { instanceId, seq, ...(isForgotten ? { oldest } : {}) },
   });
+}

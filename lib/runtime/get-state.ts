@@ -22,12 +22,13 @@ export async function getState(
   if (!row) throw instanceNotFound(args.instanceId);
   const seq = args.at === undefined ? (args.seq ?? row.seq) : await store.seqAt(args.instanceId, args.at);
   if (args.at !== undefined && seq === 0) {
+    if (row.createdAt <= args.at) throw await entryNotFound(store, args.instanceId, 0);
     throw new LockstepError("not-found", `Instance ${args.instanceId} did not exist at ${args.at}.`, {
       details: { instanceId: args.instanceId, at: args.at },
     });
   }
   const rebuilt = await rebuildState(store, machines, args.instanceId, seq);
-  if (!rebuilt) throw entryNotFound(args.instanceId, seq);
+  if (!rebuilt) throw await entryNotFound(store, args.instanceId, seq);
   const { snapshot, entry, rebuiltHash, fromSnapshot } = rebuilt;
   return {
     instanceId: args.instanceId,

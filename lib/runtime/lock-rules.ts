@@ -392,6 +392,8 @@ function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
     case "FORCE_RELEASED":
     case "DELETED":
       return free(row);
+    case "CHECKPOINT":
+      return { ...row, ...(details as Partial<LockRow>), holder: entry.holder, session: entry.session };
     case "ENQUEUED":
       return { ...row, nextTicket: Number(details["ticket"]) + 1 };
     case "WRITE_REJECTED":

@@ -43,7 +43,9 @@ export type LockEventType =
   | "WAIT_TIMEOUT"
   | "HANDOFF"
   | "WRITE_REJECTED"
-  | "DELETED";
+  | "DELETED"
+  /** What the older entries, now forgotten, had come to. */
+  | "CHECKPOINT";
 export type LockDetails = Record<string, string | number | boolean | null>;
 export interface LockLogEntry {
   seq: number;

@@ -28,19 +28,26 @@ export interface RebuiltState {
 /** Snapshots are stored every 100 entries, so more than this many between two is a defect, not a long history. */
 const entriesMax = 10_000;
 
-/** Null when the instance has no entry with that seq. */
+/** Null when the instance has no entry with that seq, or what it was built on is not kept. */
 export async function rebuildState(
   store: Store,
   machines: Machines,
   instanceId: string,
   seq: number,
 ): Promise<RebuiltState | null> {
-  const stored = await store.snapshotBefore(instanceId, seq);
-  const from = stored?.seq ?? 0;
+  let stored = await store.snapshotBefore(instanceId, seq);
   // From one before it, to know the entry's own facts when the snapshot is of this very seq.
-  const entries = await store.logInputs(instanceId, Math.max(0, from - 1), seq, entriesMax);
-  const last = entries.at(-1);
-  if (last?.seq !== seq) return null;
+  let entries = await store.logInputs(instanceId, (stored?.seq ?? 1) - 1, seq, entriesMax);
+  if (stored && entries[0]?.seq !== stored.seq) {
+    // Of an earlier life, whose log is being removed: this one has none yet.
+    stored = null;
+    entries = await store.logInputs(instanceId, 0, seq, entriesMax);
+  }
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (!first || last?.seq !== seq) return null;
+  // Retention has removed what it was built on.
+  if (entries.length !== seq - first.seq + 1 || (!stored && !isBeginning(first))) return null;
+  const from = stored?.seq ?? 0;
   let snapshot = stored ? parseSnapshot(stored.text) : null;
   for (const entry of entries) {
     if (entry.seq > from) snapshot = await replayEntry(machines, snapshot, entry);
@@ -48,6 +55,11 @@ export async function rebuildState(
   const rebuilt = must(snapshot, "an instance's first entry is its start");
   return { snapshot: rebuilt, fromSnapshot: from, entry: last, rebuiltHash: snapshotHash(rebuilt) };
 }
+
+/** Needs no state before it. */
+const isBeginning = ({ kind, input }: LogInput): boolean =>
+  kind === "start" ||
+  ((kind === "control" || kind === "migration") && "snapshot" in (JSON.parse(input) as object));
 
 async function replayEntry(machines: Machines, before: Snapshot | null, entry: LogInput): Promise<Snapshot> {
   if (entry.kind === "deleted") return must(before, "what was deleted had begun");

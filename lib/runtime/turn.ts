@@ -37,6 +37,7 @@ import {
 } from "./instance-views";
 import { noSessionTimer, sessionOf, sessionTimer, type Session } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
+import { netMoves } from "./net-moves";
 import { lockingStates, lockTasksOf } from "./state-locks";
 import { isChildKind, newTask, taskIdOf } from "./task-rules";
 import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "./limits";
@@ -222,6 +223,7 @@ export class Turn {
     const failure = result.snapshot.error ?? result.error ?? null;
     const seq = this.row.seq + 1;
     const problem = result.outcome.outcome === "failed" ? (failure ?? unknownFailure) : problemOf(result);
+    const { exited, entered } = netMoves(this.machine, this.snapshot, result);
     const log: LogRow = {
       ...entry,
       kind: result.outcome.outcome === "failed" && !begun.has(entry.kind) ? "step-failed" : entry.kind,
@@ -235,8 +237,8 @@ export class Turn {
       chartId: this.row.chartId,
       version: this.row.version,
       semantics: this.row.semantics,
-      exited: JSON.stringify(result.exited),
-      entered: JSON.stringify(result.entered),
+      exited: JSON.stringify(exited),
+      entered: JSON.stringify(entered),
       patch: JSON.stringify(patchOf(result)),
       stateHash: hash,
       trace: JSON.stringify(result.microsteps),

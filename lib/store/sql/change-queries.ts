@@ -3,13 +3,13 @@
  *
  * Holds: what is shown is never overtaken: PostgreSQL readers stop below the oldest transaction still open
  *        (pg_snapshot_xmin), because a serial would show a late commit behind a reader's back; on SQLite commits come in
- *        position order anyway.
+ *        position order anyway. A position before something that retention removed is answered by `resync`.
  * A position is `transaction.place`.
  */
 import { must } from "@/lib/base/assert";
 import type { StoredChange, StoredChanges } from "../store";
 import type { Provider, Reader } from "./connection";
-import { sql } from "./statement";
+import { sql, type Sql } from "./statement";
 
 interface ChangeRow {
   tx: number;
@@ -20,20 +20,26 @@ interface ChangeRow {
   status: string;
 }
 
+/** Nothing that is committed from now on is shown before it. */
+export const feedHead = (provider: Provider): Sql =>
+  provider === "sqlite"
+    ? sql`(SELECT "tx" + 1 FROM "clock")`
+    : sql`(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + "tx_base" FROM "clock")`;
+
 export async function readChanges(
   handle: Reader,
   provider: Provider,
   position: string | null,
   limit: number,
 ): Promise<StoredChanges> {
-  const head =
-    provider === "sqlite"
-      ? sql`(SELECT "tx" + 1 FROM "clock")`
-      : sql`(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + "tx_base" FROM "clock")`;
-  const [bound] = await handle.query<{ head: number }>(sql`SELECT ${head} AS "head"`);
-  const headTx = must(bound, "a head").head;
+  const [bound] = await handle.query<{ head: number; purged: number | null }>(
+    sql`SELECT ${feedHead(provider)} AS "head", (SELECT max("purged_tx") FROM "retention") AS "purged"`,
+  );
+  const { head: headTx, purged } = must(bound, "a head");
   const from = position === null ? null : parsePosition(position);
-  if (from === null || from.tx > headTx) {
+  // What retention has removed can't be told any more.
+  const misses = from !== null && (purged ?? 0) > 0 && from.tx <= (purged ?? 0);
+  if (from === null || from.tx > headTx || misses) {
     return { changes: [], position: `${headTx}.0`, resync: position !== null };
   }
   const after = sql`("change_tx", "change_n") > (${from.tx}, ${from.n}) AND "change_tx" < ${headTx} ORDER BY "change_tx", "change_n" LIMIT ${limit}`;

@@ -1,0 +1,82 @@
+/**
+ * What keeps an installation going: the fleet's counts, what is forgotten when, workers and their breakers.
+ */
+import { z } from "zod";
+import { id, queryInt, timestamp } from "./common";
+import { workerId } from "./tasks";
+
+const reason = z.string().trim().min(3).max(1000);
+
+export const fleetQuery = z.strictObject({
+  /** Default: now. */
+  at: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  chartId: id.optional(),
+});
+export const fleetView = z.object({
+  at: timestamp,
+  now: timestamp,
+  /** What commits from now on can change nothing up to then. */
+  completeUpTo: timestamp,
+  /** How many instances were in each state; compound states are counted beside those within them. */
+  items: z.array(z.object({ chartId: z.string(), version: z.int(), state: z.string(), count: z.int() })),
+});
+
+export const retentionRule = z.enum([
+  /** Answers kept for repeated calls, of lock commands too. */
+  "answers",
+  "lock-answers",
+  /** Ended instances, by the status they ended in; `failed`: those nobody has mended. */
+  "completed",
+  "failed",
+  "cancelled",
+  "terminated",
+  /** Logs of deleted instances; then what is left of deleted and purged ones: their ids' last seq. */
+  "deleted",
+  "tombstones",
+  /** Entries of live instances before a kept snapshot; of locks, put into one. */
+  "event-log",
+  "lock-log",
+  /** Finished tasks. */
+  "tasks",
+  "dead-letters",
+  "audit",
+]);
+const keepMs = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const retentionRuleView = z.object({
+  rule: retentionRule,
+  /** null: for ever. */
+  keepMs: keepMs.nullable(),
+  then: z.enum(["purge", "archive"]),
+  updatedAt: timestamp,
+  updatedBy: z.string(),
+  walkBegan: timestamp.nullable(),
+  walkEnded: timestamp.nullable(),
+  underWay: z.boolean(),
+  /** Rows, since ever. */
+  removed: z.int(),
+});
+export type RetentionRuleView = z.infer<typeof retentionRuleView>;
+export const retentionList = z.object({ items: z.array(retentionRuleView), now: timestamp });
+export const retentionParams = z.object({ rule: retentionRule });
+export const setRetentionBody = z.strictObject({
+  keepMs: keepMs.nullable(),
+  /** Of ended instances: written into files first. */
+  then: z.enum(["purge", "archive"]).optional(),
+  reason,
+});
+/** `keepMs` default: the rule's own. */
+export const previewRetentionQuery = z.strictObject({ keepMs: queryInt(Number.MAX_SAFE_INTEGER).optional() });
+export const retentionPreview = z.object({
+  rule: retentionRule,
+  keepMs: keepMs.nullable(),
+  count: z.int(),
+  /** False: there are at least so many. */
+  complete: z.boolean(),
+});
+
+export const workerParams = z.object({ workerId });
+/** `drain` false: it may take work again. */
+export const drainWorkerBody = z.strictObject({ drain: z.boolean(), reason });
+export const drainWorkerResult = z.object({ id: z.string(), drain: z.boolean() });
+export const resetBreakerBody = z.strictObject({ name: z.string().min(1).max(256), reason });
+export const resetBreakerResult = z.object({ id: z.string(), name: z.string() });
