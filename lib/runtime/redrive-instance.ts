@@ -38,7 +38,10 @@ export async function redriveInstance(
 
 async function findFailed({ store }: RuntimeContext, instanceId: string): Promise<LogRow> {
   const lines = await store.listLog(instanceId, null, lookBack);
-  const line = lines.find(({ outcome, status }) => outcome === "failed" && status === "failed");
+  // With settings.onFailure it was undone first, and failed then.
+  const line = lines.find(
+    ({ outcome, status }) => outcome === "failed" && (status === "failed" || status === "compensating"),
+  );
   const { seq } = must(line, `instance ${instanceId} failed at an entry`);
   return must(await store.findLogEntry(instanceId, seq), "an entry that was listed is there");
 }

@@ -146,6 +146,10 @@ describe.each(providers)("sagas on %s", (provider) => {
     await done("lower", null);
     await done("release", null);
     await becomes({ status: "failed" });
+    // Its failing event is repeated, and there is nothing left to undo.
+    const { seq } = await get();
+    await at.runtime.redriveInstance(local, { instanceId: "m", reason: "test" });
+    await becomes({ status: "failed", seq: seq + 3 });
   });
 
   test("one that is cancelled undoes what it did, and is cancelled then", async () => {

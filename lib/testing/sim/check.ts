@@ -8,25 +8,19 @@ import { canonicalJson } from "@/lib/base/canonical";
 import type { Json } from "@/lib/base/json";
 import { applyControl, type ControlInput } from "@/lib/runtime/apply-control";
 import { applyInput, applyStart, type StartInput } from "@/lib/runtime/apply-input";
-import { isEnded, takesMessages } from "@/lib/runtime/instance-views";
+import { isEnded, sessionCause, takesMessages } from "@/lib/runtime/instance-views";
 import { foldLockLog } from "@/lib/runtime/lock-rules";
 import type { Machines } from "@/lib/runtime/machines";
 import { rebuildState } from "@/lib/runtime/rebuild-state";
 import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
-import type { DeadLetterRow, InstanceRow, LogInput, LogLine } from "@/lib/store/instances";
 import type { LockLogRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
+import { checkFamily, checkSaga, checkSessions, checkStateLocks, checkTogether } from "./check-families";
 import type { History, SendSeen } from "./history";
+import { all, markIn, markOf, readEnd, withDescendants, type Entry, type InstanceEnd } from "./instance-end";
 import type { Committed, World } from "./world";
 
-type Entry = LogInput & LogLine;
-interface InstanceEnd {
-  row: InstanceRow;
-  log: Entry[];
-  dead: DeadLetterRow[];
-  queued: number;
-}
 /** What an instance sent to another, in its own order. */
 interface Sent {
   from: string;
@@ -37,8 +31,6 @@ interface Sent {
   mark: string | null;
 }
 
-const all = 1_000_000;
-
 export async function checkEnd(
   store: Store,
   machines: Machines,
@@ -47,7 +39,7 @@ export async function checkEnd(
 ): Promise<string[]> {
   const wrong: string[] = [];
   const ends = new Map<string, InstanceEnd>();
-  for (const id of history.instanceIds) {
+  for (const id of await withDescendants(store, history.instanceIds)) {
     const end = await readEnd(store, id);
     if (end) ends.set(id, end);
   }
@@ -72,26 +64,24 @@ export async function checkEnd(
   checkAnswers(history, ends, wrong);
   const lockLogs = await checkLocks(store, history, wrong);
   checkFences(history, ends, lockLogs, committed, wrong);
+  checkStateLocks(ends, lockLogs, committed, wrong);
+  checkSessions(history, ends, wrong);
+  checkTogether(history, ends, wrong);
+  for (const end of ends.values()) {
+    await checkFamily(store, end, wrong);
+    await checkSaga(store, end, wrong);
+  }
   for (const { what, first, again } of history.repeats) {
     if (first !== again)
       wrong.push(`I4: ${what} was answered ${text(first)}, and ${text(again)} when repeated`);
   }
   for (const { id } of (await store.findRunnable(now, "")).found) {
-    if (history.instanceIds.includes(id)) wrong.push(`I8: ${id} is left with work to do`);
+    if (ends.has(id)) wrong.push(`I8: ${id} is left with work to do`);
   }
   return wrong;
 }
 
 const text = (value: unknown): string => JSON.stringify(value);
-
-async function readEnd(store: Store, id: string): Promise<InstanceEnd | null> {
-  const row = await store.findInstance(id);
-  if (!row) return null;
-  const lines = (await store.listLog(id, null, all)).reverse();
-  const inputs = await store.logInputs(id, 0, row.seq, all);
-  const log = inputs.map((input, index) => ({ ...lines[index], ...input }) as Entry);
-  return { row, log, dead: await store.listDeadLetters(id, null, all), queued: await store.countMailbox(id) };
-}
 
 function checkSeqs({ row, log }: InstanceEnd, wrong: string[]): void {
   log.forEach(({ seq }, index) => {
@@ -114,6 +104,8 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
     const input = JSON.parse(entry.input) as StartInput | StepInput | ControlInput;
     let result: StepResult;
     if (input.kind === "start") result = applyStart(machine, input, options);
+    else if (input.kind === "control" && input.verb === "fork")
+      result = applyControl(machine, input.snapshot, input, options).result;
     else if (state === null) {
       wrong.push(`I1: ${row.id}#${entry.seq} comes before any start`);
       return;
@@ -188,7 +180,9 @@ async function checkTasks(store: Store, { row, log, queued }: InstanceEnd, wrong
   if (row.deletedAt !== null) return;
   const tasks = await store.listTasks(row.id, null, all);
   const open = new Set(
-    tasks.filter(({ status }) => status === "pending" || status === "running").map(({ taskId }) => taskId),
+    tasks
+      .filter(({ kind, status }) => kind !== "compensation" && (status === "pending" || status === "running"))
+      .map(({ taskId }) => taskId),
   );
   const state = JSON.parse(row.snapshot) as Snapshot;
   const ended = isEnded(row.status);
@@ -227,7 +221,7 @@ function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wr
     const entries = found.filter((place) => place.entry !== null);
     const name = `${sent.mark} (${sent.type} to ${sent.instanceId})`;
     // A dead letter sent again is an entry of its own.
-    const firsts = entries.filter(({ entry }) => entry?.cause === null);
+    const firsts = entries.filter(({ entry }) => entry && isFirst(entry));
     // A key counts in one life of its instance.
     const lives = new Set(firsts.map(({ entry }) => entry?.incarnation));
     if (firsts.length > lives.size) wrong.push(`I1: ${name} is in the log ${firsts.length} times`);
@@ -247,6 +241,8 @@ function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wr
     lastOf.set(line, first.entry.seq);
   }
 }
+
+const isFirst = ({ cause }: Entry): boolean => cause === null || cause.startsWith(sessionCause(""));
 
 function checkAnswer(
   { answer, doubtful, expectedSeq, instanceId }: SendSeen,
@@ -282,6 +278,7 @@ function checkAnswer(
 
 interface Place {
   instanceId: string;
+  actor: string;
   entry: Entry | null;
 }
 
@@ -297,16 +294,12 @@ function placesOf(
     else places.set(mark, [place]);
   };
   for (const [instanceId, { log, dead }] of ends) {
-    for (const entry of log) if (mine(entry)) add(markOf(entry.input), { instanceId, entry });
-    for (const letter of dead) if (mine(letter)) add(markOf(letter.input), { instanceId, entry: null });
+    for (const entry of log)
+      if (mine(entry)) add(markOf(entry.input), { instanceId, actor: entry.actor, entry });
+    for (const letter of dead)
+      if (mine(letter)) add(markOf(letter.input), { instanceId, actor: letter.actor, entry: null });
   }
   return places;
-}
-
-const markOf = (input: string): string | null => markIn((JSON.parse(input) as { data?: Json }).data);
-function markIn(data: Json | undefined): string | null {
-  const mark = typeof data === "object" && data !== null && !Array.isArray(data) ? data["mark"] : null;
-  return typeof mark === "string" ? mark : null;
 }
 
 /** I1, I2: what instances sent to each other arrived once, in order, or was told to be undeliverable. */
@@ -330,7 +323,10 @@ function checkBetween(
   for (const { from, fromSeq, at, to, type, mark } of sent) {
     if (mark === null || type !== "pong") continue;
     const name = `pong ${mark} from ${from}#${fromSeq} to ${to}`;
-    const arrived = (places.get(mark) ?? []).filter(({ entry }) => entry === null || entry.type === "pong");
+    // Who was forked sends what the other sent, too.
+    const arrived = (places.get(mark) ?? []).filter(
+      ({ entry, actor }) => actor === `instance:${from}` && (entry === null || entry.type === "pong"),
+    );
     const entries = arrived.flatMap(({ entry }) => (entry === null ? [] : [entry]));
     if (entries.length > 1) wrong.push(`I1: ${name} is in the log ${entries.length} times`);
     const end = ends.get(to);
@@ -429,7 +425,7 @@ function checkFences(
   committed: readonly Committed[],
   wrong: string[],
 ): void {
-  const fenced = new Map<string, { sent: SendSeen; entry: Entry }>();
+  const fenced = new Map<string, SendSeen>();
   const bySeen = new Map(
     history.sends.filter(({ fences }) => fences.length > 0).map((sent) => [sent.mark, sent]),
   );
@@ -437,21 +433,22 @@ function checkFences(
     for (const entry of log) {
       const sent =
         entry.cause === null && entry.kind !== "start" ? bySeen.get(markOf(entry.input) ?? "") : undefined;
-      if (sent) fenced.set(`${entry.instanceId}#${entry.seq}`, { sent, entry });
+      if (sent) fenced.set(`${entry.instanceId}#${entry.seq}`, sent);
     }
   }
   const reached = new Map<string, number>();
   for (const change of committed) {
+    const { now } = change;
     if (change.kind === "lock") reached.set(change.id, change.seq);
     if (change.kind !== "instance") continue;
     const found = fenced.get(`${change.id}#${change.seq}`);
-    for (const { key, session, fence } of found?.sent.fences ?? []) {
+    for (const { key, session, fence } of found?.fences ?? []) {
       const row = foldLockLog(key, (lockLogs.get(key) ?? []).slice(0, reached.get(key) ?? 0));
       const good =
-        row.session === session && row.fence === fence && (row.expiresAt ?? 0) > (found?.entry.at ?? 0);
+        row.session === session && row.fence === fence && row.expired === 0 && (row.expiresAt ?? 0) > now;
       if (!good)
         wrong.push(
-          `I3: ${change.id}#${change.seq} was written under fence ${fence} of ${key}, which stood at ${row.fence} ${text(row.session)} until ${row.expiresAt ?? 0}, at ${found?.entry.at ?? 0}`,
+          `I3: ${change.id}#${change.seq} was written under fence ${fence} of ${key}, which stood at ${row.fence} ${text(row.session)} until ${row.expiresAt ?? 0}, at ${now}`,
         );
     }
   }

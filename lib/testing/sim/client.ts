@@ -16,7 +16,20 @@ type Told<T> =
   | { kind: "none" };
 
 /** How often a client does what, relative to each other. */
-const usualWeights = { send: 48, repeat: 6, start: 6, lock: 16, control: 8, task: 13, dead: 3 };
+const usualWeights = {
+  send: 44,
+  repeat: 6,
+  start: 6,
+  lock: 14,
+  control: 8,
+  task: 13,
+  dead: 3,
+  together: 4,
+  session: 4,
+  fork: 2,
+  reset: 2,
+  children: 4,
+};
 
 export interface ClientOptions {
   weights?: Partial<typeof usualWeights>;
@@ -54,6 +67,8 @@ export class Client {
   private held: Held[] = [];
   private claimed: Claimed[] = [];
   private readonly keyed: SendSeen[] = [];
+  /** Those that there are from the beginning. */
+  private readonly first: readonly string[];
 
   constructor(
     private readonly world: World,
@@ -63,6 +78,7 @@ export class Client {
     private readonly how: ClientOptions = {},
   ) {
     this.random = new Random(world.options.seed * 31 + number);
+    this.first = [...history.instanceIds];
   }
 
   async run(operations: number): Promise<void> {
@@ -85,23 +101,113 @@ export class Client {
 
   async send(): Promise<void> {
     const { random } = this;
-    const mark = this.fresh("e");
-    const ping = random.chance(0.25);
     const held = this.held.length > 0 && random.chance(0.5) ? [random.pick(this.held)] : [];
-    const sent: SendSeen = {
-      client: this.number,
-      mark,
+    const sent = this.newSend({
       instanceId: this.instance(),
-      type: ping ? "ping" : random.pick(randomEvents),
-      key: random.chance(0.7) ? mark : null,
       expectedSeq: random.chance(0.15) ? random.below(8) + 1 : null,
       fences: held.map(({ key, session, fence }) => ({ key, session, fence })),
-      doubtful: false,
-      answer: { kind: "none" },
-    };
-    this.history.sends.push(sent);
+    });
+    if (random.chance(0.25)) sent.type = "ping";
+    if (random.chance(0.7)) sent.key = sent.mark;
     await this.submit(sent);
     if (sent.key !== null) this.keyed.push(sent);
+  }
+
+  private newSend(over: Partial<SendSeen>): SendSeen {
+    const sent: SendSeen = {
+      client: this.number,
+      mark: this.fresh("e"),
+      instanceId: "",
+      type: this.random.pick(randomEvents),
+      key: null,
+      expectedSeq: null,
+      fences: [],
+      session: null,
+      together: null,
+      doubtful: false,
+      answer: { kind: "none" },
+      ...over,
+    };
+    this.history.sends.push(sent);
+    return sent;
+  }
+
+  /** Several in one call. */
+  async together(): Promise<void> {
+    const instanceId = this.instance();
+    const name = this.fresh("g");
+    const sends = Array.from({ length: 2 + this.random.below(2) }, () =>
+      this.newSend({ instanceId, together: name }),
+    );
+    const events = sends.map((sent) => {
+      const { type, data } = this.argsOf(sent);
+      return { type, data };
+    });
+    const told = await this.ask(true, (runtime) =>
+      runtime.sendEvents(actor, { instanceId, events, idempotencyKey: name, waitMs: 300 }),
+    );
+    sends.forEach((sent, index) => {
+      sent.doubtful = told.kind === "none" || told.doubtful;
+      const result = told.kind === "done" ? told.value.results[index] : undefined;
+      if (result) sent.answer = { kind: "applied", seq: result.seq, outcome: result.outcome };
+      else if (told.kind === "refused") sent.answer = { kind: "refused", code: told.error.code };
+    });
+  }
+
+  /** A few events while nobody else's are applied. */
+  async session(): Promise<void> {
+    const instanceId = this.instance();
+    const ttlMs = this.random.chance(0.5) ? 5_000 : 60_000;
+    const idempotencyKey = this.fresh("o");
+    const told = await this.ask(true, (runtime) =>
+      runtime.openSession(actor, { instanceId, ttlMs, idempotencyKey }),
+    );
+    if (told.kind !== "done") return;
+    const { session } = told.value;
+    for (let left = 1 + this.random.below(3); left > 0; left -= 1) {
+      await this.world.hold(null, `client ${this.number}`);
+      const sent = this.newSend({ instanceId, session });
+      if (this.random.chance(0.7)) sent.key = sent.mark;
+      await this.submit(sent);
+    }
+    if (this.random.chance(0.7))
+      await this.ask(true, (runtime) => runtime.endSession(actor, { instanceId, session }));
+  }
+
+  async fork(): Promise<void> {
+    const instanceId = this.instance();
+    const id = this.fresh("f");
+    this.history.instanceIds.push(id);
+    const args = {
+      instanceId,
+      id,
+      reason: "simulated",
+      idempotencyKey: id,
+      rearmTimers: this.random.chance(0.5),
+      ...(this.random.chance(0.5) ? { seq: 1 + this.random.below(6) } : {}),
+    };
+    await this.ask(true, (runtime) => runtime.forkInstance(actor, args), ["bad-request"]);
+  }
+
+  async reset(): Promise<void> {
+    const instanceId = this.instance();
+    const args = {
+      instanceId,
+      reason: "simulated",
+      idempotencyKey: this.fresh("z"),
+      seq: 1 + this.random.below(6),
+      rearmTimers: this.random.chance(0.5),
+    };
+    await this.ask(true, (runtime) => runtime.resetInstance(actor, args), ["bad-request"]);
+  }
+
+  /** Makes some instance's children known. */
+  async children(): Promise<void> {
+    const parent = this.instance();
+    const told = await this.ask(false, (runtime) => runtime.listInstances(actor, { parent, limit: 50 }));
+    if (told.kind !== "done") return;
+    const known = this.history.instanceIds;
+    for (const { id } of told.value.items) if (!known.includes(id)) known.push(id);
   }
 
   private async submit(sent: SendSeen): Promise<void> {
@@ -122,7 +228,7 @@ export class Client {
     } else sent.answer = { kind: "queued" };
   }
 
-  private argsOf({ instanceId, type, mark, key, expectedSeq, fences }: SendSeen): SendEventArgs {
+  private argsOf({ instanceId, type, mark, key, expectedSeq, fences, session }: SendSeen): SendEventArgs {
     const data: Json = { mark, n: mark.length % 4, to: `instance:${this.toOf(mark)}` };
     return (this.how.send ?? same)({
       instanceId,
@@ -131,16 +237,16 @@ export class Client {
       ...(key === null ? {} : { idempotencyKey: key }),
       ...(expectedSeq === null ? {} : { expectedSeq }),
       ...(fences.length === 0 ? {} : { fences }),
+      ...(session === null ? {} : { session }),
       waitMs: Number(mark.at(-1)) % 2 === 0 ? 300 : 0,
     });
   }
 
   /** Of the mark alone, so that a repeat is the same call. */
   private toOf(mark: string): string {
-    const ids = this.history.instanceIds;
     let sum = 0;
     for (const sign of mark) sum += sign.charCodeAt(0);
-    return ids[sum % ids.length] ?? "nobody";
+    return this.first[sum % this.first.length] ?? "nobody";
   }
 
   /** I4: the same call again gets the same answer. */
@@ -157,16 +263,22 @@ export class Client {
   }
 
   async start(): Promise<void> {
-    const instanceId = this.instance();
     if (this.random.chance(0.4)) {
+      const instanceId = this.instance();
       this.history.deleted.add(instanceId);
       await this.ask(false, (runtime) => runtime.deleteInstance(actor, { instanceId }));
       return;
     }
+    const instanceId = this.random.pick(this.first);
     const chartId = this.random.pick(this.charts);
     const idempotencyKey = this.fresh("b");
     await this.ask(true, (runtime) =>
-      runtime.startInstance(actor, { chartId, id: instanceId, idempotencyKey }),
+      runtime.startInstance(actor, {
+        chartId,
+        id: instanceId,
+        input: startInput(instanceId, this.history.lockKeys, this.random),
+        idempotencyKey,
+      }),
     );
   }
 
@@ -202,8 +314,19 @@ export class Client {
 
   /** An operator's deed: whoever holds it. */
   private async force(): Promise<void> {
+    if (this.random.chance(0.4)) return this.forceSeen();
     if (this.history.grants.length === 0) return;
     const { key, fence } = this.random.pick(this.history.grants.slice(-2));
+    await this.ask(false, (runtime) =>
+      runtime.forceReleaseLock(actor, { key, expectedFence: fence, reason: "simulated" }),
+    );
+  }
+
+  private async forceSeen(): Promise<void> {
+    const key = this.random.pick(this.history.lockKeys);
+    const seen = await this.ask(false, (runtime) => runtime.getLock(actor, { key }));
+    if (seen.kind !== "done") return;
+    const { fence } = seen.value;
     await this.ask(false, (runtime) =>
       runtime.forceReleaseLock(actor, { key, expectedFence: fence, reason: "simulated" }),
     );
@@ -259,7 +382,7 @@ export class Client {
 
   private async complete(task: Claimed): Promise<void> {
     const { token, instanceId, taskId, leaseUntil } = task;
-    const askedAt = this.world.nowMs;
+    const began = this.world.clock.length - 1;
     const output = this.random.below(5);
     const told = await this.ask(true, (runtime) => runtime.completeTask(actor, { token, output }));
     this.history.answers.push({
@@ -267,7 +390,8 @@ export class Client {
       taskId,
       mark: token,
       leaseUntil,
-      askedAt,
+      // The clock may have gone back meanwhile.
+      askedAt: Math.min(...this.world.clock.slice(began)),
       doubtful: told.kind === "none" || told.doubtful,
       answer:
         told.kind === "none"
@@ -289,12 +413,16 @@ export class Client {
   }
 
   /** `again`: repeated on another process when no answer came. */
-  private async ask<T>(again: boolean, call: (runtime: Runtime) => Promise<T>): Promise<Told<T>> {
+  private async ask<T>(
+    again: boolean,
+    call: (runtime: Runtime) => Promise<T>,
+    alsoExpected: readonly string[] = [],
+  ): Promise<Told<T>> {
     let doubtful = false;
     for (let tries = 0; tries < (again ? triesMax : 1); tries += 1) {
       const process = this.world.process(this.random);
       const died = process.crashed.then((): Told<T> => ({ kind: "none" }));
-      const told = await Promise.race([this.told(call, process.runtime, doubtful), died]);
+      const told = await Promise.race([this.told(call, process.runtime, doubtful, alsoExpected), died]);
       if (told.kind !== "none") return told;
       doubtful = true;
     }
@@ -305,12 +433,16 @@ export class Client {
     call: (runtime: Runtime) => Promise<T>,
     runtime: Runtime,
     doubtful: boolean,
+    alsoExpected: readonly string[],
   ): Promise<Told<T>> {
     try {
       return { kind: "done", value: await call(runtime), doubtful };
     } catch (error) {
       if (isTransient(error)) return { kind: "none" };
-      if (error instanceof LockstepError && expectedCodes.has(error.code))
+      if (
+        error instanceof LockstepError &&
+        (expectedCodes.has(error.code) || alsoExpected.includes(error.code))
+      )
         return { kind: "refused", error, doubtful };
       throw error;
     }
@@ -339,4 +471,12 @@ const expectedCodes: ReadonlySet<string> = new Set([
   "lock-lost",
   "lock-deadlock",
   "fence-moved",
+  "instance-session",
+  "instance-busy",
 ]);
+
+/** What families take: who they are, and what their `zone` locks. */
+export function startInput(name: string, lockKeys: readonly string[], random: Random): Json {
+  const keys = lockKeys.filter(() => random.chance(0.6));
+  return { name, keys: keys.length > 0 ? keys : [random.pick(lockKeys)] };
+}

@@ -13,6 +13,10 @@ export interface SendSeen {
   key: string | null;
   expectedSeq: number | null;
   fences: Fence[];
+  /** Token of the instance session it was sent in. */
+  session: string | null;
+  /** Sent together with others of this name: all or none. */
+  together: string | null;
   /** No answer came to at least one try: it may have been done. */
   doubtful: boolean;
   answer:
@@ -28,13 +32,14 @@ export interface AnswerSeen {
   mark: string;
   /** The claim's lease, as last told. */
   leaseUntil: number;
-  /** The database's clock when the call was made. */
+  /** The earliest that the database's clock said during the call. */
   askedAt: number;
   doubtful: boolean;
   answer: "succeeded" | "cancelled" | "lease-lost" | "none" | "replayed";
 }
 
 export interface History {
+  /** What clients know of; children and forks join as they come. */
   instanceIds: string[];
   lockKeys: string[];
   sends: SendSeen[];

@@ -7,9 +7,10 @@ import { deleteLock, openLockBook } from "@/lib/runtime/lock-rules";
 import { Machines } from "@/lib/runtime/machines";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
-import { Client, type ClientOptions } from "./client";
+import { Client, startInput, type ClientOptions } from "./client";
+import { withDescendants } from "./instance-end";
 import { emptyHistory, type History } from "./history";
-import { chartKinds, simulatedChart } from "./simulated-chart";
+import { chartOf, chooseCharts, isFamily, namedCharts } from "./simulated-chart";
 import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
 
@@ -33,7 +34,7 @@ export interface SeedEnd {
 
 /** A database prepared for seeds: its charts are published, its runtime's compiled charts kept. */
 export class Simulator {
-  private readonly published = new Set<number>();
+  private readonly published = new Set<string>();
   private readonly machines: Machines;
 
   constructor(readonly store: Store) {
@@ -42,9 +43,8 @@ export class Simulator {
 
   async run(seed: number, options: SeedOptions = {}): Promise<SeedEnd> {
     const random = new Random(seed);
-    const charts: string[] = [];
-    for (const kind of [random.below(chartKinds), random.below(chartKinds)])
-      charts.push(await this.publish(kind));
+    const charts = chooseCharts(random);
+    for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
     const history = emptyHistory();
     for (const name of ["a", "b", "c"].slice(0, options.instances ?? 3))
       history.instanceIds.push(`s${seed}-${name}`);
@@ -90,26 +90,21 @@ export class Simulator {
     };
   }
 
-  private async publish(kind: number): Promise<string> {
-    const id = `sim${kind}`;
-    if (this.published.has(kind)) return id;
+  private async publish(id: string): Promise<void> {
+    if (this.published.has(id)) return;
     if (!(await this.store.findChart(id))) {
       const runtime = createRuntime({ store: this.store, report: () => undefined });
-      const { revision } = await runtime.createChart(actor, {
-        id,
-        text: JSON.stringify(simulatedChart(kind)),
-      });
+      const { revision } = await runtime.createChart(actor, { id, text: JSON.stringify(chartOf(id)) });
       await runtime.publishVersion(actor, { chartId: id, revision });
     }
-    this.published.add(kind);
-    return id;
+    this.published.add(id);
   }
 
   /** So that no later seed finds something to do here. */
   private async clear({ instanceIds, lockKeys }: History): Promise<void> {
     const runtime = createRuntime({ store: this.store, report: () => undefined });
     await this.store.transaction((tx) => tx.removeSilentWorkers(Number.MAX_SAFE_INTEGER));
-    for (const instanceId of instanceIds) {
+    for (const instanceId of await withDescendants(this.store, instanceIds)) {
       await runtime.deleteInstance(actor, { instanceId }).catch(() => undefined);
     }
     for (const key of lockKeys) {
@@ -124,40 +119,80 @@ export class Simulator {
   }
 }
 
+/** Where instances come and go by themselves: more that goes on, less that ends. */
+const familyWeights = { send: 60, task: 22, start: 3, dead: 1, fork: 1, reset: 1 };
+
 async function live(
   world: World,
   { history, charts, options }: { history: History; charts: string[]; options: SeedOptions },
 ): Promise<void> {
+  const how = isFamily(charts[0])
+    ? { ...options, weights: { ...familyWeights, ...options.weights } }
+    : options;
   const clients = Array.from(
     { length: options.clients ?? 3 },
-    (_, number) => new Client(world, history, charts, number + 1, options),
+    (_, number) => new Client(world, history, charts, number + 1, how),
   );
-  let over = false;
-  let failure: { error: unknown } | null = null;
   const [first] = world.processes;
   history.instanceIds.forEach((id, index) => {
-    first?.runtime.startInstance(actor, { chartId: charts[index % 2] ?? "", id }).catch(() => undefined);
+    const chartId = charts[index % 2] ?? "";
+    const input = startInput(id, history.lockKeys, world.random);
+    first?.runtime.startInstance(actor, { chartId, id, input }).catch(() => undefined);
   });
-  void Promise.all(clients.map((client) => client.run(options.operations ?? 12))).then(
-    () => {
-      over = true;
-      world.touch();
-    },
-    (error: unknown) => {
-      failure = { error };
-      world.touch();
-    },
+  await drive(
+    world,
+    clients.map((client) => client.run(options.operations ?? 12)),
   );
-  await world.drive(() => over || failure !== null);
-  if (failure) throw (failure as { error: unknown }).error;
 
   world.note("calm");
   world.faults = false;
   for (const process of [...world.processes]) process.crash();
   await settle(world, history);
   // What sleeps for a while comes due, once.
-  world.nowMs += 120_000;
+  world.passTime(120_000);
   await settle(world, history);
+  for (let round = 0; round < roundsMax && (await undo(world, history)); round += 1)
+    await settle(world, history);
+}
+
+/** A saga has few deeds. */
+const roundsMax = 10;
+
+/** Carries out what is to be undone, and nothing else. True when there was any. */
+async function undo(world: World, { instanceIds }: History): Promise<boolean> {
+  const { runtime } = world.process(world.random);
+  const ours = await withDescendants(world.options.store, instanceIds);
+  let undone = 0;
+  const work = async () => {
+    const { tasks } = await runtime.claimTasks(actor, {
+      types: ["work"],
+      workerId: "undoes",
+      max: 100,
+      waitMs: 0,
+    });
+    for (const { instanceId, taskId, token } of tasks) {
+      if (ours.has(instanceId) && taskId.startsWith("undo:")) {
+        await runtime.completeTask(actor, { token, output: null });
+        undone += 1;
+      } else await runtime.releaseTask(actor, { token });
+    }
+  };
+  await drive(world, [work()]);
+  return undone > 0;
+}
+
+/** Lets things happen until all of that has. */
+async function drive(world: World, all: readonly Promise<unknown>[]): Promise<void> {
+  let over = false;
+  const failures: unknown[] = [];
+  void Promise.all(all)
+    .catch((error: unknown) => failures.push(error))
+    .finally(() => {
+      over = true;
+      world.touch();
+    });
+  await world.drive(() => over);
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Reads the feed of changes beside the clients, from place to place. */
@@ -177,10 +212,12 @@ class Follower {
 
   private async follow(): Promise<void> {
     while (!this.over && this.world.faults) {
+      const committed = this.world.nextCommit();
       await this.world.hold(null, "follows");
       const call = { rests: "no", pid: null } as const;
       this.world.underWay.add(call);
       await this.look().finally(() => this.world.underWay.delete(call));
+      await committed;
     }
   }
 
@@ -212,11 +249,11 @@ class Follower {
 }
 
 /** A dead process's transaction may hold a row for a round still; after ten rounds it is a fault. */
-async function settle(world: World, { instanceIds }: History): Promise<void> {
+async function settle(world: World, history: History): Promise<void> {
   for (let round = 0; round < 10; round += 1) {
     await world.calm();
     const { found } = await world.options.store.findRunnable(world.nowMs, "");
-    if (!found.some(({ id }) => instanceIds.includes(id))) return;
+    if (!found.some(({ id }) => history.instanceIds.includes(id))) return;
   }
 }
 

@@ -30,6 +30,8 @@ const transactionFaults: readonly Fault[] = [
   "again",
 ];
 
+type Written = Omit<Committed, "tx">;
+
 class RunAgain extends Error {}
 /** The process is gone: nobody hears of this error. */
 export class Death extends Error {}
@@ -77,7 +79,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
       let tries = 0;
       const run = (at: number | null) =>
         inTransaction(underWay, async () => {
-          let written: Committed[] = [];
+          let written: Written[] = [];
           const done = await real.transaction(async (tx) => {
             written = [];
             tries += 1;
@@ -87,7 +89,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
             if (at !== null) throw breakOf(fault);
             return result;
           });
-          world.committed.push(...written);
+          world.noteCommitted(written);
           return done;
         });
       const result = await run(breaksAt).catch((error: unknown) => {
@@ -117,7 +119,10 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
           if (fault === "fails") throw unavailable();
           if (fault === "dies-before") throw new Death();
           const done = await inTransaction(underWay, async () => (await real.alone?.write(step)) ?? false);
-          if (done) world.committed.push({ kind: "instance", id: step.log.instanceId, seq: step.log.seq });
+          if (done)
+            world.noteCommitted([
+              { kind: "instance", id: step.log.instanceId, seq: step.log.seq, now: world.nowMs },
+            ]);
           if (fault === "dies-after") throw new Death();
           for (const listener of listeners) listener();
           if (fault === "lost") throw unknown();
@@ -165,24 +170,27 @@ function broken(
   at: number | null,
   fault: Fault | null,
   world: World,
-  written: Committed[],
+  written: Written[],
 ): StoreTransaction {
   let calls = 0;
+  let now = world.nowMs;
+  const readClock = () => (now = world.nowMs);
   const own: Partial<StoreTransaction> = {
-    now: () => Promise.resolve(world.nowMs),
-    readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: world.nowMs }),
+    now: () => Promise.resolve(readClock()),
+    readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: readClock() }),
     async lockInstances(ids, options) {
       const rows = await tx.lockInstances(ids, options);
       if (!options?.skipBusy || !world.faults) return rows;
       return rows.filter(() => !world.random.chance(world.options.busyRate));
     },
     writeSteps(writes) {
-      for (const { instanceId, seq } of writes.log) written.push({ kind: "instance", id: instanceId, seq });
+      for (const { instanceId, seq } of writes.log)
+        written.push({ kind: "instance", id: instanceId, seq, now });
       for (const { messageId, incarnation } of writes.enqueued) world.enqueuedFor.set(messageId, incarnation);
       return tx.writeSteps(writes);
     },
     writeLock(writes) {
-      for (const { key, seq } of writes.log) written.push({ kind: "lock", id: key, seq });
+      for (const { key, seq } of writes.log) written.push({ kind: "lock", id: key, seq, now });
       return tx.writeLock(writes);
     },
   };

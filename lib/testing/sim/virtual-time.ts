@@ -1,9 +1,12 @@
 /**
- * The time and the chance of a simulated process: timers fire when the schedule says so, `performance.now()` and
- * `Math.random()` come from it too. The database has a clock of its own (world.ts).
+ * The time and the chance of a simulated process: timers fire when the schedule says so, `performance.now()`,
+ * `Math.random()` and the random bytes of ids come from it too. The database has a clock of its own (world.ts).
  *
  * Holds: between install() and what it returns, nothing of this thread depends on real time.
  */
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { newTaskToken } from "@/lib/runtime/new-id";
 import type { Random } from "../random-chart";
 
 interface Timer {
@@ -65,7 +68,17 @@ export class VirtualTime {
     });
     Math.random = () => random.below(1_000_000) / 1_000_000;
     performance.now = () => this.nowMs;
+    const { randomFillSync } = crypto;
+    let filled = false;
+    setRandomBytes((bytes: Uint8Array) => {
+      filled = true;
+      for (let at = 0; at < bytes.length; at += 1) bytes[at] = random.below(256);
+      return bytes;
+    });
+    // Ids come from bytes fetched before: what is left of them is used up.
+    for (let made = 0; !filled && made < idsMax; made += 1) newTaskToken();
     return () => {
+      setRandomBytes(randomFillSync);
       Object.assign(globalThis, before);
       Math.random = chance;
       performance.now = perf;
@@ -89,6 +102,15 @@ export class VirtualTime {
     timer.run();
     return true;
   }
+}
+
+/** More than are made of one fetch. */
+const idsMax = 1_000;
+
+/** As modules that import it by name see it, too. */
+function setRandomBytes(fill: unknown): void {
+  Object.assign(crypto, { randomFillSync: fill });
+  syncBuiltinESMExports();
 }
 
 /** As much of a Node timer as its users touch. */

@@ -32,6 +32,10 @@ export interface Committed {
   kind: "instance" | "lock";
   id: string;
   seq: number;
+  /** Which transaction, in the order in which they resolved. */
+  tx: number;
+  /** What the clock said when it was decided. */
+  now: number;
 }
 
 export interface SimProcess {
@@ -76,6 +80,8 @@ export interface WorldOptions {
 }
 
 const stepsMax = 40_000;
+/** PostgreSQL's clock is the machine's: set right, it goes back. */
+const clockBackMs = [-300, -30_000];
 /** The database's clock at a seed's begin. */
 const epochMs = 1_800_000_000_000;
 
@@ -85,8 +91,8 @@ export class World {
   readonly processes: SimProcess[] = [];
   readonly reported: unknown[] = [];
   readonly underWay = new Set<CallUnderWay>();
-  /** What the database's clock says. */
-  nowMs = epochMs;
+  /** What the database's clock has said, each change; newest last. */
+  readonly clock: number[] = [epochMs];
   faults = true;
   /** Of which life the instance was when the message was put into its mailbox, by message id. */
   readonly enqueuedFor = new Map<string, number>();
@@ -99,7 +105,9 @@ export class World {
   /** What was done, newest last: for who has to find out why. */
   readonly trail: string[] = [];
   private gates: Gate[] = [];
+  private transactions = 0;
   private activity = 0;
+  private onCommit: () => void = () => undefined;
   private named = 0;
   private steps = 0;
 
@@ -109,6 +117,15 @@ export class World {
     for (let n = 0; n < options.processes; n += 1) this.open();
   }
 
+  /** What the database's clock says. */
+  get nowMs(): number {
+    return this.clock.at(-1) ?? epochMs;
+  }
+
+  passTime(ms: number): void {
+    this.clock.push(this.nowMs + ms);
+  }
+
   note(text: string): void {
     this.trail.push(text);
     if (this.trail.length > 400) this.trail.splice(0, 200);
@@ -116,6 +133,18 @@ export class World {
 
   touch(): void {
     this.activity += 1;
+  }
+
+  /** To be told of every transaction that wrote, when it has committed. */
+  noteCommitted(written: readonly Omit<Committed, "tx">[]): void {
+    this.transactions += 1;
+    for (const one of written) this.committed.push({ ...one, tx: this.transactions });
+    this.onCommit();
+  }
+
+  /** Resolves after the next commit. */
+  nextCommit(): Promise<void> {
+    return new Promise((resolve) => (this.onCommit = resolve));
   }
 
   /** Resolves when the schedule lets it. */
@@ -192,7 +221,7 @@ export class World {
         return;
       }
       if (roll < 60 && this.options.clockMoves !== false) {
-        this.nowMs += random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000]);
+        this.passTime(random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000, ...clockBackMs]));
         return;
       }
     }
