@@ -3,7 +3,7 @@
  *
  * fsync is off unless asked for: tests kill processes of ours, never the machine, and a clean database costs 30 ms less.
  */
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ export interface PostgresServer {
   /** URL of the server's own database; create others beside it. */
   url: string;
   stop(): Promise<void>;
+  /** As after a power cut: every server process is gone at once, then the server starts and recovers. */
+  crash(): Promise<void>;
 }
 
 /** `durable`: as PostgreSQL comes, for measurements. */
@@ -47,11 +49,26 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   }
   return {
     url: `postgresql://lockstep:lockstep@127.0.0.1:${port}/postgres`,
+    async crash() {
+      const [pid] = (await readFile(join(folder, "data/postmaster.pid"), "utf8")).split("\n");
+      process.kill(Number(pid), "SIGQUIT");
+      while (isRunning(Number(pid))) await new Promise((done) => setTimeout(done, 10));
+      await server.start();
+    },
     async stop() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function freePort(): Promise<number> {

@@ -34,6 +34,8 @@ export interface DatabaseConnection extends Reader {
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
   /** PostgreSQL: one statement that commits by itself, straight on the driver. Null on SQLite. */
   readonly alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
+  /** Null, or what keeps it from writing, in a sentence. */
+  trouble(): string | null;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,7 @@ export async function connect(options: ConnectionOptions): Promise<DatabaseConne
     provider,
     models: client,
     alone: opened.alone,
+    trouble: opened.trouble,
     async query<Row>(statement: Sql): Promise<Row[]> {
       try {
         const rows = await client.$queryRaw<Record<string, unknown>[]>(statement);
@@ -98,6 +101,7 @@ interface Opened {
   client: SqliteClient;
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
   alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
+  trouble: () => string | null;
   end: () => Promise<void>;
 }
 
@@ -118,6 +122,7 @@ async function openSqlite({ url, pagesMax }: ConnectionOptions): Promise<Opened>
     client: new PrismaClient({ adapter: adapter.factory }),
     transaction: (work) => adapter.transaction(work),
     alone: null,
+    trouble: () => adapter.trouble(),
     end: () => Promise.resolve(),
   };
 }
@@ -135,6 +140,7 @@ async function openPostgres({ url, connections, beforeStatement }: ConnectionOpt
     client: client as SqliteClient,
     transaction: (work) => postgresTransaction(pool, work, beforeStatement),
     alone: lone.run,
+    trouble: () => null,
     end() {
       lone.close();
       return pool.end();

@@ -61,7 +61,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    trouble: () => Promise.resolve(provider === "sqlite" ? clockTrouble() : null),
+    trouble: () => Promise.resolve(connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null)),
     close: () => connection.close(),
   };
 

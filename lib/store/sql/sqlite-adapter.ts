@@ -23,6 +23,7 @@ import {
 import Database from "better-sqlite3";
 import { assert, must } from "@/lib/base/assert";
 import { refuseInside } from "./inside-transaction";
+import { writeLockOwner } from "./sqlite-lock-owner";
 import { Sql, type Handle, type RowStatement, type Statement } from "./statement";
 import { asStoreError } from "./store-error";
 
@@ -42,6 +43,8 @@ const retryMs = () => 1 + Math.random() * 2;
 const roomMs = 4;
 /** Another process that committed within this time is taken to be at work. */
 const othersActiveMs = 1_000;
+/** No batch holds the write lock for so long. */
+const blockedLongMs = 1_000;
 /** A chain of synchronous statements lets timers and sockets in at least this often. */
 const yieldAfterMs = 5;
 const statementsMax = 500;
@@ -56,6 +59,8 @@ export interface SqliteAdapter {
   factory: SqlDriverAdapterFactory;
   /** A writing transaction straight on the writer connection. */
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
+  /** Null, or a sentence: another process has kept us from writing for longer than any batch takes. */
+  trouble(): string | null;
 }
 
 export async function openSqliteAdapter({
@@ -88,6 +93,7 @@ export async function openSqliteAdapter({
   let version = -1;
   let othersAt = -Infinity;
   let endedAt = -Infinity;
+  let blockedSince: number | null = null;
   /** The number changes when another process has committed since our last look. */
   const noteOthers = () => {
     const [row] = writer.rows(dataVersion) as [{ data_version: number }];
@@ -136,13 +142,23 @@ export async function openSqliteAdapter({
       const release = await turn.take();
       try {
         await leaveRoom();
+        blockedSince = performance.now();
         await patiently(() => writer.run(begin));
         noteOthers();
+        blockedSince = null;
         return await inTransaction(writer, work);
       } finally {
+        blockedSince = null;
         endedAt = performance.now();
         release();
       }
+    },
+    trouble() {
+      const blockedMs = blockedSince === null ? 0 : performance.now() - blockedSince;
+      if (blockedMs < blockedLongMs) return null;
+      const owner = writeLockOwner(path);
+      const who = owner === null ? "Another process" : `Process ${owner}`;
+      return `${who} holds the database's write lock; this one has waited ${Math.round(blockedMs / 1000)} s for it. If it is stopped, let it go on or end it.`;
     },
   };
 }

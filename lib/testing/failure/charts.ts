@@ -1,0 +1,19 @@
+/** Charts that the failure table's tests run. */
+import type { JsonObject } from "@/lib/base/json";
+
+/** Adds up what it is told; `halt` and `poison` are events for wounds.ts to meet. */
+export const adder: JsonObject = {
+  lockstep: 1,
+  context: { sum: 0 },
+  initial: "on",
+  states: {
+    on: {
+      on: {
+        add: { actions: { assign: { sum: "context.sum + event.n" } } },
+        halt: { actions: { assign: { sum: "context.sum + 1000" } } },
+        wait: "waiting",
+      },
+    },
+    waiting: { after: { "300ms": "on" } },
+  },
+};

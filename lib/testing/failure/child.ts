@@ -1,0 +1,134 @@
+/**
+ * Processes for a test: bundled once, started, spoken to, killed.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { build } from "esbuild";
+import { must } from "@/lib/base/assert";
+import type { Runtime } from "@/lib/runtime/runtime";
+import type { ProcessOptions } from "./process";
+
+/** What a call came to; null: the process ended before it answered. */
+export type Answer<T = Record<string, unknown>> =
+  | { result: T; code?: undefined }
+  | { code: string; message: string; details?: Record<string, unknown>; retry?: string; result?: undefined }
+  | null;
+type Verb = Exclude<keyof Runtime, "subscribe" | "startWorkers" | "close" | "changesSince">;
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  /** Resolves with the exit code, or the signal, when all that it said has been read. */
+  readonly ended: Promise<number | string | null>;
+  /** What it reported from the background. */
+  readonly reported: string[];
+  /** It has said that it stops itself. */
+  readonly stopping: Promise<void>;
+  call<V extends Verb>(
+    verb: V,
+    args: Parameters<Runtime[V]>[1],
+  ): Promise<Answer<Awaited<ReturnType<Runtime[V]>>>>;
+  /** The same, for a call that must succeed. */
+  do<V extends Verb>(verb: V, args: Parameters<Runtime[V]>[1]): Promise<Awaited<ReturnType<Runtime[V]>>>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const children = new Set<Child>();
+
+/** Ends whatever a test left running. */
+export async function killChildren(): Promise<void> {
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all([...children].map(({ ended }) => ended));
+}
+
+const programs = new Map<string, Promise<string>>();
+/** One bundle a test file: files run side by side. */
+function programOf(name: string): Promise<string> {
+  let program = programs.get(name);
+  if (!program) {
+    program = bundle(name);
+    programs.set(name, program);
+  }
+  return program;
+}
+
+async function bundle(name: string): Promise<string> {
+  await mkdir(".cache", { recursive: true });
+  const outfile = resolve(`.cache/failure-${name}.mjs`);
+  await build({
+    entryPoints: ["lib/testing/failure/process.ts"],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    outfile,
+    logLevel: "error",
+  });
+  return outfile;
+}
+
+/** `name`: the test file's. */
+export async function startChild(name: string, options: ProcessOptions): Promise<Child> {
+  const program = await programOf(name);
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const waiting = new Map<number, (answer: Answer<never>) => void>();
+  const reported: string[] = [];
+  let ids = 0;
+  let over = false;
+  let ready = (): void => undefined;
+  const isReady = new Promise<void>((done) => (ready = done));
+  let stops = (): void => undefined;
+  const stopping = new Promise<void>((done) => (stops = done));
+  const lines = createInterface({ input: must(child.stdout, "stdout is a pipe") });
+  lines.on("line", (line) => {
+    const said = JSON.parse(line) as Record<string, unknown>;
+    if ("ready" in said) return ready();
+    if ("stopping" in said) return stops();
+    if ("reported" in said) return void reported.push(String(said["reported"]));
+    const id = Number(said["id"]);
+    waiting.get(id)?.(said as unknown as Answer<never>);
+    waiting.delete(id);
+  });
+  const read = new Promise<void>((done) => lines.once("close", done));
+  const exited = new Promise<number | string | null>((done) =>
+    child.once("exit", (code, signal) => done(code ?? signal)),
+  );
+  const ended = Promise.all([exited, read]).then(([how]) => {
+    over = true;
+    for (const answer of waiting.values()) answer(null);
+    waiting.clear();
+    children.delete(made);
+    return how;
+  });
+  child.stdin?.on("error", () => undefined);
+  const call = (verb: string, args: object): Promise<Answer<never>> =>
+    new Promise((done) => {
+      if (over) return done(null);
+      const id = (ids += 1);
+      waiting.set(id, done);
+      child.stdin?.write(`${JSON.stringify({ id, verb, args })}\n`);
+    });
+  const made: Child = {
+    process: child,
+    pid: must(child.pid, "it was started"),
+    ended,
+    reported,
+    stopping,
+    call: call,
+    do: async (verb: string, args: object) => {
+      const answer = await call(verb, args);
+      if (!answer) throw new Error(`the process ended during ${verb}`);
+      if (answer.code !== undefined) throw new Error(`${verb}: ${answer.code}: ${answer.message}`);
+      return answer.result;
+    },
+    kill: (signal) => void child.kill(signal),
+  };
+  children.add(made);
+  await Promise.race([isReady, ended]);
+  return made;
+}

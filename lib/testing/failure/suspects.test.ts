@@ -1,0 +1,126 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { JsonObject } from "@/lib/base/json";
+import { noWrites } from "@/lib/store/steps";
+import { providers } from "@/lib/testing/database";
+import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { killChildren, startChild } from "./child";
+
+/** Counts; a timer of it may kill too. */
+const chart: JsonObject = {
+  lockstep: 1,
+  context: { count: 0 },
+  initial: "on",
+  states: {
+    on: { on: { add: { actions: { assign: { count: "context.count + 1" } } }, poison: {}, arm: "armed" } },
+    armed: { after: { "10ms": "off" }, on: { add: { actions: { assign: { count: "context.count + 1" } } } } },
+    off: {},
+  },
+};
+const livesMax = 8;
+
+let at: TestRuntime;
+afterEach(async () => {
+  await killChildren();
+  await at.end();
+});
+
+/** Starts a worker again and again, as a supervisor does, until one lives; how many died. */
+async function supervise(killAt: string): Promise<number> {
+  for (let deaths = 0; deaths < livesMax; deaths += 1) {
+    const child = await startChild("suspects", { url: at.database.url, killAt });
+    const idle = vi.waitFor(
+      async () => {
+        for (const id of ids) expect(await at.store.countMailbox(id)).toBe(0);
+        const [row] = (await at.runtime.listInstances(local, { state: "armed" })).items;
+        expect(row === undefined || row.status === "suspended").toBe(true);
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+    const how = await Promise.race([child.ended, idle.then(() => "lives")]);
+    idle.catch(() => undefined);
+    if (how === "lives") {
+      child.kill("SIGTERM");
+      await child.ended;
+      return deaths;
+    }
+    expect(how).toBe("SIGKILL");
+  }
+  throw new Error(`${livesMax} processes died`);
+}
+
+const ids = Array.from({ length: 20 }, (_, n) => `s${n}`);
+const begin = async (provider: (typeof providers)[number]) => {
+  at = await freshRuntime(provider);
+  await publish(at.runtime, "sus", chart);
+  for (const id of ids) await at.runtime.startInstance(local, { chartId: "sus", id });
+};
+/** Into the mailbox alone: this process steps nothing. */
+const post = async (instanceId: string, type: string) => {
+  const row = await at.store.findInstance(instanceId);
+  const message = {
+    instanceId,
+    incarnation: row?.incarnation ?? 1,
+    messageId: `${type}-${instanceId}-${Math.random()}`,
+    type,
+    input: JSON.stringify({ kind: "event", type }),
+    actor: "local",
+    cause: null,
+    enqueuedAt: await at.store.now(),
+    dedupeScope: null,
+    dedupeKey: null,
+    expectedSeq: null,
+    fences: null,
+  };
+  await at.store.transaction((tx) => tx.writeSteps({ ...noWrites(), enqueued: [message] }));
+  return message.messageId;
+};
+
+test.each(providers)(
+  "I9: on %s, a message that kills its process is a dead letter after three that noted it; all others go on, its own instance too",
+  async (provider) => {
+    await begin(provider);
+    for (const id of ids) await post(id, "add");
+    const poison = await post("s7", "poison");
+    for (const id of ids) await post(id, "add");
+    // The first one dies unnoted: until a worker is lost nobody notes anything.
+    expect(await supervise("poison")).toBe(4);
+    const { items } = await at.runtime.listDeadLetters(local, {});
+    expect(items).toMatchObject([
+      { instanceId: "s7", messageId: poison, type: "poison", reason: "killed-process" },
+    ]);
+    for (const instanceId of ids) {
+      const state = await at.runtime.getState(local, { instanceId });
+      expect(state).toMatchObject({ context: { count: 2 }, seq: 3, hashMatches: true });
+    }
+    await expect(at.runtime.getMessage(local, { instanceId: "s7", messageId: poison })).rejects.toMatchObject(
+      { code: "step-failed", details: { reason: "killed-process" } },
+    );
+    const lost = (await at.runtime.listWorkers(local, {})).items;
+    expect(lost.map(({ status }) => status)).toEqual(["silent", "silent", "silent", "silent"]);
+  },
+  60_000,
+);
+
+test.each(["sqlite"] as const)(
+  "I9: on %s, an instance whose timer kills its process is suspended, with the reason",
+  async (provider) => {
+    await begin(provider);
+    await at.runtime.sendEvent(local, { instanceId: "s3", type: "arm" });
+    expect(await supervise("10ms")).toBe(4);
+    expect(await at.runtime.getInstance(local, { instanceId: "s3" })).toMatchObject({ status: "suspended" });
+    const [last] = (await at.runtime.getLog(local, { instanceId: "s3" })).items;
+    const entry = await at.runtime.getLogEntry(local, { instanceId: "s3", seq: last?.seq ?? 0 });
+    expect(JSON.stringify(entry)).toContain("3 workers ended while they fired its timer");
+  },
+  60_000,
+);
+
+test.each(providers)("on %s, a process beside which no worker was lost notes nothing", async (provider) => {
+  await begin(provider);
+  const child = await startChild("suspects", { url: at.database.url });
+  for (const id of ids) await post(id, "add");
+  await vi.waitFor(async () => expect(await at.store.countMailbox("s19")).toBe(0), 10_000);
+  expect(await at.store.listWorkers(9)).toMatchObject([{ stepping: null, lostAt: null }]);
+  child.kill("SIGTERM");
+  expect(await child.ended).toBe(0);
+});
