@@ -11,6 +11,10 @@ export const queryKeys = {
   /** Entries of the log never change: not under `instance`, so that news does not fetch history again. */
   history: (instanceId: string) => ["history", instanceId] as const,
   openTasks: ["open-tasks"] as const,
+  schedules: ["schedules"] as const,
+  schedule: (scheduleId: string) => ["schedule", scheduleId] as const,
+  batches: ["batches"] as const,
+  batch: (batchId: string) => ["batch", batchId] as const,
   locks: ["locks"] as const,
   lock: (key: string) => ["lock", key] as const,
 };

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { formatAbsolute, formatAge, formatClock, formatCount, formatDuration, formatRelative } from "./time";
+import {
+  formatAbsolute,
+  formatAge,
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatInZone,
+  formatRelative,
+} from "./time";
 
 test.each([
   [0, "0 s"],
@@ -42,4 +50,10 @@ test("absolute times are in the zone asked for, with milliseconds", () => {
 
 test("counts are grouped", () => {
   expect(formatCount(5031)).toBe("5,031");
+});
+
+test("a time in a zone of its own names the zone's clock, also on both sides of a change", () => {
+  expect(formatInZone(Date.UTC(2026, 9, 25, 0, 30), "Europe/Berlin")).toBe("Sun 25 Oct 2026 02:30:00 CEST");
+  expect(formatInZone(Date.UTC(2026, 9, 25, 1, 30), "Europe/Berlin")).toBe("Sun 25 Oct 2026 02:30:00 CET");
+  expect(formatInZone(Date.UTC(2026, 10, 30, 2, 30), "UTC")).toBe("Mon 30 Nov 2026 02:30:00 UTC");
 });

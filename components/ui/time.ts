@@ -55,6 +55,29 @@ export function formatClock(at: number, zone: Zone, precision: "ms" | "coarse" =
   return precision === "ms" ? `${clock}.${millis(at)}` : clock;
 }
 
+/** `Mon 30 Nov 2026 02:30:00 CET`, in a time zone of its own: what is written for that zone is read in it. */
+export function formatInZone(at: number, timeZone: string): string {
+  let format = zoned.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-GB", {
+      weekday: "short",
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
+      hourCycle: "h23",
+      timeZone,
+      timeZoneName: "short",
+    });
+    zoned.set(timeZone, format);
+  }
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return `${part["weekday"]} ${part["day"]} ${part["month"]} ${part["year"]} ${part["hour"]}:${part["minute"]}:${part["second"]} ${part["timeZoneName"]}`;
+}
+const zoned = new Map<string, Intl.DateTimeFormat>();
+
 /** `UTC`, or the reader's own zone by name. */
 export function zoneName(zone: Zone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;

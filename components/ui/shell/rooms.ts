@@ -1,7 +1,15 @@
 /**
  * The rooms of the console that exist, in the order of the navigation.
  */
-import { Boxes, ClipboardCheck, LayoutDashboard, Lock, Workflow, type LucideIcon } from "lucide-react";
+import {
+  Boxes,
+  CalendarClock,
+  ClipboardCheck,
+  LayoutDashboard,
+  Lock,
+  Workflow,
+  type LucideIcon,
+} from "lucide-react";
 import type { Route } from "next";
 
 export interface Room {
@@ -15,9 +23,15 @@ const under = (prefix: string) => (path: string) => path === prefix || path.star
 
 export const rooms: Room[] = [
   { name: "Overview", href: "/", icon: LayoutDashboard, matches: (path) => path === "/" },
-  { name: "Instances", href: "/instances", icon: Boxes, matches: under("/instances") },
+  {
+    name: "Instances",
+    href: "/instances",
+    icon: Boxes,
+    matches: (path) => under("/instances")(path) || under("/batches")(path),
+  },
   { name: "Locks", href: "/locks", icon: Lock, matches: under("/locks") },
   { name: "Work", href: "/work", icon: ClipboardCheck, matches: under("/work") },
+  { name: "Schedules", href: "/schedules", icon: CalendarClock, matches: under("/schedules") },
   { name: "Charts", href: "/charts", icon: Workflow, matches: under("/charts") },
 ];
 
@@ -26,4 +40,5 @@ export const isDense = (path: string): boolean =>
   path.startsWith("/charts/") ||
   path.startsWith("/instances/") ||
   under("/locks")(path) ||
-  under("/work")(path);
+  under("/work")(path) ||
+  under("/schedules")(path);
