@@ -6,8 +6,10 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { answerUnderClaim, type AnswerArgs } from "./answer-under-claim";
+import { handOverLate } from "./hand-over-late";
 import { requirePayload } from "./require-payload";
 import { requireOpen, type RuntimeContext } from "./runtime-context";
 import { postAnswer } from "./task-answer";
@@ -33,28 +35,34 @@ export async function completeTask(
   requirePermission(actor, "tasks:work");
   requireOpen(context);
   requirePayload(output, "output");
-  const result = await answerUnderClaim(
-    context,
-    actor,
-    { token, fences },
-    async (tx, claim): Promise<CompleteResult> => {
-      const { task, now } = claim;
-      switch (claim.standing) {
-        case "running":
-          await tx.writeTasks([succeeded(task, output, now)]);
-          await postAnswer(tx, task, { output }, actor.id, now);
-          return { status: "succeeded", replayed: false };
-        case "cancelled":
-          await tx.writeTasks([answeredLate(task, { output }, now)]);
-          return { status: "cancelled", replayed: false };
-        case "answered":
-          if (task.result === null) throw leaseLost(task);
-          return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
-      }
-    },
-  );
+  const result = await completed(context, actor, { token, fences, output }).catch(async (error: unknown) => {
+    const isLost = error instanceof LockstepError && error.code === "lease-lost";
+    if (!isLost || !(await handOverLate(context, token, output))) throw error;
+    return { status: "cancelled", replayed: false } as const;
+  });
   if (result.replayed) return result;
   context.wake();
   context.settle();
   return result;
 }
+
+const completed = (
+  context: RuntimeContext,
+  actor: Actor,
+  { token, fences, output }: AnswerArgs & { output: Json },
+): Promise<CompleteResult> =>
+  answerUnderClaim(context, actor, { token, fences }, async (tx, claim): Promise<CompleteResult> => {
+    const { task, now } = claim;
+    switch (claim.standing) {
+      case "running":
+        await tx.writeTasks([succeeded(task, output, now)]);
+        await postAnswer(tx, task, { output }, actor.id, now);
+        return { status: "succeeded", replayed: false };
+      case "cancelled":
+        await tx.writeTasks([answeredLate(task, { output }, now)]);
+        return { status: "cancelled", replayed: false };
+      case "answered":
+        if (task.result === null) throw leaseLost(task);
+        return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
+    }
+  });

@@ -46,14 +46,20 @@ const unknownCodes: ReadonlySet<string> = new Set(["timeout", "lease-expired"]);
 function deedOf(task: TaskRow): Deed | null {
   if (task.compensate === null || task.endedAt === null) return null;
   if (task.result !== null) return { outcome: "succeeded", result: JSON.parse(task.result) as Json };
-  if (task.status === "cancelled") return task.attempt === 0 ? null : { outcome: "unknown" };
-  if (task.status !== "failed" || task.error === null) return null;
-  return unknownCodes.has((JSON.parse(task.error) as TaskError).code) ? { outcome: "unknown" } : null;
+  return isUnknown(task) ? { outcome: "unknown" } : null;
+}
+
+/** It is over for its instance, and nobody has said what came of it. */
+export function isUnknown(task: TaskRow): boolean {
+  if (task.endedAt === null || task.result !== null) return false;
+  if (task.status === "cancelled") return task.attempt > 0;
+  if (task.status !== "failed" || task.error === null) return false;
+  return unknownCodes.has((JSON.parse(task.error) as TaskError).code);
 }
 
 const mayRun = (task: TaskRow, now: number): boolean => task.leaseUntil !== null && task.leaseUntil > now;
 
-const undoIdOf = ({ taskId }: TaskRow): string => `undo:${taskId}`;
+export const undoIdOf = ({ taskId }: TaskRow): string => `undo:${taskId}`;
 
 /** The undoing as a task, for whoever carries out its type. */
 export function undoTask(

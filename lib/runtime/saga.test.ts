@@ -136,6 +136,63 @@ describe.each(providers)("sagas on %s", (provider) => {
     await becomes({ configuration: ["home"] });
   });
 
+  test("I9: a deed that is answered after its undoing began, or was done, is handed over: it is undone again with the result", async () => {
+    await begin();
+    await done("reserve", "r1");
+    const lifting = await claim("lift");
+    await send("giveUp");
+    await advance(at.database.url, 61_000);
+    const lowering = await claim("lower");
+    expect(lowering.input).toEqual({ outcome: "unknown" });
+    const late = { token: lifting.token, output: "late" };
+    expect(await at.runtime.completeTask(local, late)).toMatchObject({
+      status: "cancelled",
+      replayed: false,
+    });
+    expect(await at.runtime.completeTask(local, late)).toMatchObject({ status: "cancelled", replayed: true });
+    // The attempt that knew nothing counts no more; the next one begins when it can't run any more.
+    await expect(at.runtime.completeTask(local, { token: lowering.token })).rejects.toMatchObject({
+      code: "lease-lost",
+    });
+    const early = { types: ["lower"], workerId: "w", waitMs: 600 };
+    expect((await at.runtime.claimTasks(local, early)).tasks).toEqual([]);
+    await advance(at.database.url, 61_000);
+    const again = await claim("lower");
+    expect(again).toMatchObject({
+      input: { outcome: "succeeded", result: "late" },
+      idempotencyKey: lowering.idempotencyKey,
+    });
+    expect(again.fence).toBeGreaterThan(lowering.fence);
+    await at.runtime.completeTask(local, { token: again.token });
+    await done("release", null);
+    await becomes({ status: "running", configuration: ["home"] });
+  });
+
+  test("I9: also when everything had been undone, and for one whose last attempt had run out", async () => {
+    at = await freshRuntime(provider);
+    const chart = mission();
+    const states = chart.states as Record<string, JsonObject>;
+    const lifting = must(states["lifting"], "a state") as { invoke: JsonObject; on: JsonObject };
+    lifting.invoke = { ...lifting.invoke, retry: { attempts: 1 } };
+    lifting.on = { ...lifting.on, "error.invoke.two": "undoing" };
+    await publish(at.runtime, "mission", chart);
+    at.runtime.startWorkers();
+    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await done("reserve", "r1");
+    const { token } = await claim("lift");
+    await advance(at.database.url, 61_000);
+    expect(await done("lower", null)).toEqual({ outcome: "unknown" });
+    await done("release", null);
+    await becomes({ status: "running", configuration: ["home"] });
+    const before = await at.runtime.getInstance(local, { instanceId: "m" });
+    await at.runtime.completeTask(local, { token, output: "late" });
+    expect(await done("lower", null)).toEqual({ outcome: "succeeded", result: "late" });
+    expect(await get()).toMatchObject({ seq: before.seq, configuration: ["home"] });
+    await expect(at.runtime.completeTask(local, { token: "t-none" })).rejects.toMatchObject({
+      code: "lease-lost",
+    });
+  });
+
   test("settings.onFailure: an instance that fails is undone first and has failed then", async () => {
     await begin({ errors: "stop", onFailure: "compensate" });
     await done("reserve", "r1");

@@ -169,22 +169,24 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
   // Cancelled while it ran: now no attempt of it can be under way any more.
   if (task.status === "cancelled") return { ...task, dueAt: null, leaseUntil: null, updatedAt: now };
   const lost = { ...task, token: null };
+  // The last one may have been done all the same: its answer can still come (hand-over-late.ts).
+  const last = task.compensate === null ? lost : task;
   if (task.overallUntil !== null && task.overallUntil <= now) {
     const error = { code: "timeout", message: "the time for all attempts together is over" };
-    return failed(lost, error, { now, chance, retry: false });
+    return failed(last, error, { now, chance, retry: false });
   }
   if (task.attemptUntil !== null && task.attemptUntil <= now) {
     const error = {
       code: "timeout",
       message: `attempt ${task.attempt} took longer than ${must(task.timeoutMs, "an attempt's end has its length")} ms`,
     };
-    return failed(lost, error, { now, chance });
+    return failed(task.attempt >= task.attemptsMax ? last : lost, error, { now, chance });
   }
   const error = {
     code: "lease-expired",
     message: `the worker ${task.worker ?? ""} was not heard of any more`,
   };
-  if (task.attempt >= task.attemptsMax) return failed(lost, error, { now, chance });
+  if (task.attempt >= task.attemptsMax) return failed(last, error, { now, chance });
   // Its worker's fault, not the task's: no need to wait.
   return waiting({ ...lost, error: JSON.stringify(error) }, now, now);
 }
@@ -192,6 +194,23 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
 /** Given back before its end: at once another's. Unworked: the attempt doesn't count. */
 export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
   waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
+
+/** An undoing that knows more now: from the beginning, once its present attempt can't run any more. */
+export const undoneAgain = (task: TaskRow, input: Json, now: number): TaskRow =>
+  waiting(
+    {
+      ...task,
+      input: JSON.stringify(input),
+      attemptsMax: task.attempt + task.attemptsMax,
+      token: null,
+      overallUntil: null,
+      result: null,
+      error: null,
+      endedAt: null,
+    },
+    Math.max(now, task.leaseUntil ?? now),
+    now,
+  );
 
 /** Not tried, for a reason outside the task: again after a while, and the attempt doesn't count. */
 export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow =>

@@ -1,6 +1,8 @@
 /**
  * What is remembered of tasks: one row for each invocation of an entry generation of its state.
  */
+import type { Partitions } from "./instances";
+
 export interface TaskRow {
   instanceId: string;
   /** `generation:invokeId`; with the instance's id before it, the idempotency key of what it does. */
@@ -110,8 +112,17 @@ export interface ClaimOrder {
 }
 
 export interface TaskTransaction extends SagaReads {
-  /** Tasks of that type that may be claimed at `now`, held to the transaction's end; others' are skipped. */
-  lockClaimable(type: string, order: ClaimOrder, now: number, limit: number): Promise<TaskRow[]>;
+  /**
+   * Tasks of that type that may be claimed at `now`, held to the transaction's end; others' are skipped. `partitions`: of
+   * their instances.
+   */
+  lockClaimable(
+    type: string,
+    order: ClaimOrder,
+    now: number,
+    limit: number,
+    partitions?: Partitions,
+  ): Promise<TaskRow[]>;
   /** The task of that claim, held to the transaction's end. */
   lockTaskByToken(token: string): Promise<TaskRow | null>;
   /** Those that exist, by key, held to the transaction's end. `skipBusy` leaves out the ones another transaction holds. */
@@ -120,6 +131,8 @@ export interface TaskTransaction extends SagaReads {
   holdTasksOf(instanceIds: readonly string[]): Promise<void>;
   /** Tasks as they are now; each one's row is held. One that is over frees its concurrency key. */
   writeTasks(rows: readonly TaskRow[]): Promise<void>;
+  /** The same for one that gets another input and more attempts. */
+  beginTaskAnew(row: TaskRow): Promise<void>;
   /**
    * Gives a free key to the task that has waited longest for it, or to nobody. Who begins to wait meanwhile comes after us.
    */

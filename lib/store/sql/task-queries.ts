@@ -75,11 +75,14 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
 export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransaction {
   return {
     sagaTasks: (instanceId, incarnation) => handle.query<TaskRow>(selectSaga(instanceId, incarnation)),
-    lockClaimable(type, { by, bound }, now, limit) {
+    lockClaimable(type, { by, bound }, now, limit, partitions) {
       const [range, order] =
         by === "rank" ? [sql`"rank" <= ${bound}`, sql`"rank"`] : [sql`"rank" > ${bound}`, sql`"ready_at"`];
+      const ofShare = partitions
+        ? sql`AND EXISTS (SELECT 1 FROM "instances" AS s WHERE s."id" = "tasks"."instance_id" AND s."partition" BETWEEN ${partitions.from} AND ${partitions.to})`
+        : empty;
       return handle.query<TaskRow>(
-        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "queue" = ${type} AND "ready_at" <= ${now} AND ${range} ORDER BY ${order} LIMIT ${limit} ${dialect.forNoKeyUpdateSkipLocked}`,
+        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "queue" = ${type} AND "ready_at" <= ${now} AND ${range} ${ofShare} ORDER BY ${order} LIMIT ${limit} ${dialect.forNoKeyUpdateSkipLocked}`,
       );
     },
     async lockTaskByToken(token) {
@@ -112,6 +115,10 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
           over.map(({ instanceId, taskId }) => ({ instanceId, taskId, free: 1 })),
         );
       }
+      return Promise.resolve();
+    },
+    beginTaskAnew(row) {
+      handle.postRows(updateOf(dialect, tasks, keyColumns, [...changing, "input", "attemptsMax"]), [row]);
       return Promise.resolve();
     },
     async serveKey({ scope, key }, now) {
