@@ -16,9 +16,14 @@ import { openSqlStore } from "./store/sql/open-sql-store";
 
 const slot = globalThis as typeof globalThis & { __lockstepRuntime?: Promise<Runtime> };
 
+export interface WorkerOptions {
+  /** Those whose instances this process steps by itself; default: all. */
+  partitions?: { from: number; to: number };
+}
+
 /** The process's runtime: opened, migrated, seeded on first start, workers running. A failed start is tried anew. */
-export function getRuntime(): Promise<Runtime> {
-  slot.__lockstepRuntime ??= openRuntime().catch((error: unknown) => {
+export function getRuntime(options: WorkerOptions = {}): Promise<Runtime> {
+  slot.__lockstepRuntime ??= openRuntime(options).catch((error: unknown) => {
     delete slot.__lockstepRuntime;
     throw error;
   });
@@ -26,8 +31,8 @@ export function getRuntime(): Promise<Runtime> {
 }
 
 /** As getRuntime, for a server's start: without its database it does not stay up half alive, but says why and ends. */
-export async function getRuntimeOrExit(): Promise<void> {
-  await getRuntime().catch((error: unknown) => {
+export async function getRuntimeOrExit(options: WorkerOptions = {}): Promise<void> {
+  await getRuntime(options).catch((error: unknown) => {
     process.stderr.write(
       `Lockstep did not start. ${error instanceof Error ? error.message : String(error)}\n`,
     );
@@ -35,13 +40,19 @@ export async function getRuntimeOrExit(): Promise<void> {
   });
 }
 
-async function openRuntime(): Promise<Runtime> {
+async function openRuntime(options: WorkerOptions): Promise<Runtime> {
   const config = readConfig();
-  const store = await openSqlStore({ url: config.databaseUrl, connections: config.databaseConnections });
+  const store = await openSqlStore({
+    url: config.databaseUrl,
+    connections: config.databaseConnections,
+    hints: config.hints,
+  });
   const runtime = createRuntime({
     store,
     report: (error) => logError("in the background", error),
     invocations: createInvocations({ allowedHosts: config.httpAllowedHosts, secrets: config.secrets }),
+    archiveFolder: config.archiveFolder,
+    ...options,
   });
   onShutdown(() => runtime.close());
   if (config.seeds) await plantExamples(runtime);

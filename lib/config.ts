@@ -38,6 +38,10 @@ const environment = z.object({
         .filter((host) => host !== ""),
     )
     .default([]),
+  /** Where instances that retention removes are written to first; on the machine of the worker that does it. */
+  LOCKSTEP_ARCHIVE: z.string().min(1).default(".lockstep/archive"),
+  /** `off`: no LISTEN and NOTIFY on PostgreSQL, as behind a pooler that knows none; workers then find work by looking. */
+  LOCKSTEP_HINTS: z.enum(["on", "off"]).default("on"),
   /** Only for authoring migrations: `prisma migrate diff --from-migrations` on PostgreSQL builds them up in it. */
   SHADOW_DATABASE_URL: z.string().min(1).optional(),
 });
@@ -54,6 +58,8 @@ export interface Config {
   httpAllowedHosts: string[];
   /** LOCKSTEP_SECRET_NAME by NAME: what HTTP tasks refer to as {secret: NAME}. */
   secrets: ReadonlyMap<string, string>;
+  archiveFolder: string;
+  hints: boolean;
   shadowDatabaseUrl: string | undefined;
 }
 
@@ -78,6 +84,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     seeds: values.LOCKSTEP_SEEDS === "on",
     httpAllowedHosts: values.LOCKSTEP_HTTP_ALLOW,
     secrets: secretsOf(present),
+    archiveFolder: values.LOCKSTEP_ARCHIVE,
+    hints: values.LOCKSTEP_HINTS === "on",
     shadowDatabaseUrl: values.SHADOW_DATABASE_URL,
   };
 }

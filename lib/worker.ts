@@ -4,6 +4,7 @@
  *
  * Holds: told to stop (SIGTERM, SIGINT), it takes nothing new, finishes the batch under way and ends within the grace time.
  */
+import { parseArgs } from "node:util";
 import { runShutdown } from "./base/shutdown";
 import { getRuntimeOrExit } from "./compose";
 import { readConfig } from "./config";
@@ -20,5 +21,25 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     void runShutdown((error) => logError("stopping", error)).then(() => process.exit(0));
   });
 }
-await getRuntimeOrExit();
-process.stdout.write(`A worker steps instances on ${readConfig().databaseName}\n`);
+const partitions = readPartitions();
+await getRuntimeOrExit(partitions ? { partitions } : {});
+const share = partitions ? ` of partitions ${partitions.from}-${partitions.to}` : "";
+process.stdout.write(`A worker steps instances${share} on ${readConfig().databaseName}\n`);
+
+/** `--partitions 0-31`: those whose instances it steps; others must step the rest. */
+function readPartitions(): { from: number; to: number } | null {
+  try {
+    const { values } = parseArgs({ options: { partitions: { type: "string" } } });
+    if (values.partitions === undefined) return null;
+    const found = /^(\d{1,2})(?:-(\d{1,2}))?$/.exec(values.partitions);
+    const from = Number(found?.[1]);
+    const to = Number(found?.[2] ?? found?.[1]);
+    if (from <= to && to <= 63) return { from, to };
+    process.stderr.write(
+      `worker: --partitions takes two numbers from 0 to 63, as 0-31, not ${values.partitions}.\n`,
+    );
+  } catch (error) {
+    process.stderr.write(`worker: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  process.exit(2);
+}

@@ -182,7 +182,7 @@ class Worker {
   }
 
   private async beat(over: { leaving?: true } = {}): Promise<void> {
-    await this.client.beatWorker({
+    const { drain } = await this.client.beatWorker({
       workerId: this.workerId,
       session: this.session,
       types: this.types,
@@ -191,6 +191,8 @@ class Worker {
       draining: this.stopping.signal.aborted,
       ...over,
     });
+    // An operator wants it so.
+    if (drain) this.stopping.abort();
   }
 
   private trouble(error: unknown): void {

@@ -534,6 +534,22 @@ export const endpoints = {
     body: tasks.beatWorkerBody,
     response: tasks.beatWorkerResult,
   }),
+  drainWorker: define({
+    method: "POST",
+    path: "/workers/:workerId/drain",
+    permission: "system:control",
+    params: operations.workerParams,
+    body: operations.drainWorkerBody,
+    response: operations.drainWorkerResult,
+  }),
+  resetBreaker: define({
+    method: "POST",
+    path: "/workers/:workerId/breakers/reset",
+    permission: "system:control",
+    params: operations.workerParams,
+    body: operations.resetBreakerBody,
+    response: operations.resetBreakerResult,
+  }),
   getFleet: define({
     method: "GET",
     path: "/fleet",

@@ -176,8 +176,8 @@ export const beatWorkerBody = z.strictObject({
   /** It is ending: forget it. */
   leaving: z.boolean().optional(),
 });
-/** `nextMs`: be heard of again within this time. */
-export const beatWorkerResult = z.object({ nextMs: z.int() });
+/** `nextMs`: be heard of again within this time. `drain`: an operator wants you to take no more, and to end. */
+export const beatWorkerResult = z.object({ nextMs: z.int(), drain: z.boolean() });
 export const workerView = z.object({
   id: z.string(),
   /** `runtime`: steps instances on the database. `task`: carries out tasks over the API. */
@@ -188,8 +188,17 @@ export const workerView = z.object({
   slots: z.int(),
   running: z.int(),
   note: z.string().nullable(),
+  /** Circuit breakers that are not closed. */
+  breakers: z.array(
+    z.object({ name: z.string(), state: z.enum(["open", "half-open"]), until: timestamp.nullable() }),
+  ),
+  /** Whose instances it steps, as `0-31`; null: all. */
+  partitions: z.string().nullable(),
+  /** An operator wants it to take no more. */
+  drainAsked: z.boolean(),
   startedAt: timestamp,
   seenAt: timestamp,
 });
+export type WorkerView = z.infer<typeof workerView>;
 /** `now`: the database's clock when this was read. */
 export const workerList = z.object({ items: z.array(workerView), now: timestamp });

@@ -16,6 +16,8 @@ import {
   type IBreaker,
 } from "cockatiel";
 
+import type { BreakerView } from "@/lib/runtime/invocation";
+
 /** Thrown by a call whose failure is the host's: unreachable, too slow, broken. */
 export class HostFailure<T> extends Error {
   override name = "HostFailure";
@@ -52,11 +54,18 @@ export class HostBreakers {
     }
   }
 
-  /** Hosts that are not called now. */
-  open(): string[] {
-    return [...this.hosts]
-      .filter(([, { policy }]) => policy.state !== CircuitState.Closed)
-      .map(([host]) => host);
+  /** Hosts that are not called now, or tried by one call. */
+  list(): BreakerView[] {
+    return [...this.hosts].flatMap(([name, { policy, openUntil }]) => {
+      if (policy.state === CircuitState.Closed) return [];
+      const isOpen = policy.state === CircuitState.Open;
+      return [{ name, state: isOpen ? "open" : "half-open", until: isOpen ? openUntil : null }];
+    });
+  }
+
+  /** As if it had never been called. */
+  reset(host: string): void {
+    this.hosts.delete(host);
   }
 
   private breakerOf(host: string): HostBreaker {

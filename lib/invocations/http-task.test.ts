@@ -167,7 +167,7 @@ test("a host that fails 5 times in a row is not called for a while, others are",
   expect(refused).toMatchObject({ why: { code: "breaker-open" } });
   expect("postponeMs" in refused && refused.postponeMs).toBeGreaterThan(4_000);
   expect(seen).toHaveLength(5);
-  expect(breakers.open()).toEqual([host]);
+  expect(breakers.list()).toMatchObject([{ name: host, state: "open" }]);
   expect(code(await call({ url: url.replace("127.0.0.1", "localhost") }, ["localhost"]))).toEqual([
     "http-500",
     true,
@@ -190,7 +190,7 @@ test("after its pause one call probes, and a good answer closes the breaker", as
     expect(code(await probe)).toBe("output");
     answer = (_request, response) => void response.end("well");
     expect(code(await call({ url }))).toBe("output");
-    expect(breakers.open()).toEqual([]);
+    expect(breakers.list()).toEqual([]);
   } finally {
     vi.useRealTimers();
   }

@@ -13,8 +13,10 @@ export function createInvocations(options: {
   return {
     byType: { http: httpTask({ ...options, breakers }) },
     note() {
-      const open = breakers.open();
+      const open = breakers.list().map(({ name }) => name);
       return open.length === 0 ? null : `breaker open: ${open.slice(0, 20).join(", ")}`;
     },
+    breakers: () => breakers.list(),
+    resetBreaker: (name) => breakers.reset(name),
   };
 }

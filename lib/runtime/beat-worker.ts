@@ -11,17 +11,18 @@ export interface BeatWorkerArgs extends Omit<WorkerBeat, "kind"> {
   leaving?: boolean | undefined;
 }
 
-/** `nextMs`: be heard of again within this time. Throws `worker-exists`. */
+/** `nextMs`: be heard of again within this time. `drain`: take no more and end. Throws `worker-exists`. */
 export async function beatWorker(
   context: RuntimeContext,
   actor: Actor,
   { leaving, ...worker }: BeatWorkerArgs,
-): Promise<{ nextMs: number }> {
+): Promise<{ nextMs: number; drain: boolean }> {
   requirePermission(actor, "tasks:work");
   requireOpen(context);
   for (const field of ["workerId", "session", "note"] as const) requireText(worker[field] ?? "", field);
   for (const type of worker.types) requireText(type, "types");
   if (leaving) await leave(context.store, worker);
   else await beat(context.store, { ...worker, kind: "task" });
-  return { nextMs: workerBeatMs };
+  const orders = leaving ? null : await context.store.findOrders(worker.workerId, worker.session);
+  return { nextMs: workerBeatMs, drain: orders?.drainAsked === 1 };
 }

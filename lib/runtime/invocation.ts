@@ -22,8 +22,21 @@ export type InvocationOutcome =
 /** Never throws for what the world says; a throw is our defect, and fails the attempt. */
 export type Invocation = (input: Json, context: InvocationContext) => Promise<InvocationOutcome>;
 
+/** A circuit breaker that turns calls away, or lets one through to try. */
+export interface BreakerView {
+  /** A host. */
+  name: string;
+  state: "open" | "half-open";
+  /** When the next call may try, ms; by this process's clock. */
+  until: number | null;
+}
+
 export interface Invocations {
   byType: Readonly<Record<string, Invocation>>;
   /** What an operator should know of them, in a sentence; null: nothing. */
   note(): string | null;
+  /** Those of this process that are not closed. */
+  breakers(): BreakerView[];
+  /** Closes it: the next call goes through. */
+  resetBreaker(name: string): void;
 }

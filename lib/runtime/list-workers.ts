@@ -2,6 +2,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { NoArgs } from "./call";
+import type { BreakerView } from "./invocation";
 import { workerSilentMs } from "./limits";
 import type { RuntimeContext } from "./runtime-context";
 import type { WorkerKind } from "./worker-registry";
@@ -15,6 +16,12 @@ export interface WorkerView {
   slots: number;
   running: number;
   note: string | null;
+  /** Those that are not closed. */
+  breakers: BreakerView[];
+  /** Whose instances it steps, as `0-31`; null: all. */
+  partitions: string | null;
+  /** An operator wants it to take no more. */
+  drainAsked: boolean;
   startedAt: number;
   seenAt: number;
 }
@@ -29,6 +36,7 @@ export async function listWorkers(
   requirePermission(actor, "system:read");
   const now = await store.now();
   const rows = await store.listWorkers(workersMax);
+  const notes = new Map((await store.listWorkerNotes(workersMax)).map((note) => [note.id, note]));
   return {
     now,
     items: rows.map(({ id, kind, types, slots, running, draining, note, startedAt, seenAt, lostAt }) => ({
@@ -44,6 +52,9 @@ export async function listWorkers(
       slots,
       running,
       note,
+      breakers: JSON.parse(notes.get(id)?.breakers ?? "[]") as BreakerView[],
+      partitions: notes.get(id)?.partitions ?? null,
+      drainAsked: notes.get(id)?.drainAsked === 1,
       startedAt,
       seenAt,
     })),

@@ -9,6 +9,7 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Actor } from "@/lib/access/actor";
+import type { Partitions } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./acquire-lock";
 import { Caution } from "./caution";
@@ -25,6 +26,7 @@ import { createChart } from "./create-chart";
 import { createSchedule } from "./create-schedule";
 import { deleteInstance } from "./delete-instance";
 import { deleteSchedule } from "./delete-schedule";
+import { drainWorker } from "./drain-worker";
 import { endSession } from "./end-session";
 import { failTask } from "./fail-task";
 import { forkInstance } from "./fork-instance";
@@ -71,6 +73,7 @@ import { releaseLock } from "./release-lock";
 import { releaseTask } from "./release-task";
 import { renewLock } from "./renew-lock";
 import { renewSession } from "./renew-session";
+import { resetBreaker } from "./reset-breaker";
 import { resetInstance } from "./reset-instance";
 import { resumeBatch } from "./resume-batch";
 import { resumeInstance } from "./resume-instance";
@@ -89,6 +92,7 @@ import { suspendInstance } from "./suspend-instance";
 import { takeTask } from "./take-task";
 import { terminateInstance } from "./terminate-instance";
 import { updateSchedule } from "./update-schedule";
+import { WorkerOrders } from "./worker-orders";
 import { Presence } from "./worker-registry";
 import { FleetCounter } from "./workers/count-fleet";
 import { startLoop, type Loop } from "./workers/loop";
@@ -167,6 +171,8 @@ const verbs = {
   listTicks,
   listWorkers,
   beatWorker,
+  drainWorker,
+  resetBreaker,
   getFleet,
   listRetention,
   setRetention,
@@ -203,6 +209,8 @@ export interface RuntimeOptions {
   invocations?: Invocations;
   /** Where instances that are purged by an archiving rule are written to. */
   archiveFolder?: string;
+  /** Those whose instances startWorkers() steps and whose tasks it carries out; default: all. */
+  partitions?: Partitions;
 }
 
 /** Beside the database of a first start. */
@@ -213,13 +221,14 @@ export function createRuntime({
   report,
   invocations = noInvocations,
   archiveFolder = archiveFolderDefault,
+  partitions,
 }: RuntimeOptions): Runtime {
   const closing = new AbortController();
   // Every call that waits listens to it.
   setMaxListeners(0, closing.signal);
   const machines = new Machines(store);
   const loops: Loop[] = [];
-  const walk: Walk = { after: "" };
+  const walk: Walk = { after: "", partitions };
   const wake = () => loops[0]?.hint();
   const settle = () => {
     loops[1]?.hint();
@@ -246,7 +255,18 @@ export function createRuntime({
     settle,
   };
   const sagaWalk: SagaWalk = { after: null };
-  const tasks = new TaskRunner(context, invocations, { workerId, slots: ownSlots, report });
+  const share = partitions ? `${partitions.from}-${partitions.to}` : null;
+  const orders = new WorkerOrders(store, { workerId, session, partitions: share }, invocations, () => {
+    wake();
+    presence.beatSoon();
+  });
+  const tasks = new TaskRunner(context, invocations, {
+    workerId,
+    slots: ownSlots,
+    report,
+    partitions,
+    isDraining: () => orders.draining,
+  });
   const presence = new Presence(store, caution, () => ({
     workerId,
     session,
@@ -254,7 +274,7 @@ export function createRuntime({
     types: tasks.types,
     slots: ownSlots,
     running: tasks.running,
-    draining: false,
+    draining: orders.draining,
     note: invocations.note() ?? undefined,
   }));
   const fleet = new FleetCounter(store, machines);
@@ -273,6 +293,7 @@ export function createRuntime({
       tasks.start();
       const step = async () => {
         await presence.whenBegun;
+        if (orders.draining) return false;
         return stepWaiting(context, walk, caution, afterBatch);
       };
       loops.push(
@@ -286,7 +307,13 @@ export function createRuntime({
         startLoop(() => fleet.round(), report),
         startLoop(() => purger.round(), report),
         startLoop(() => presence.round(), report),
+        startLoop(() => orders.round(), report),
       );
+      store.onCommit((where) => {
+        if (where === "here") return;
+        wake();
+        settle();
+      });
     },
     close() {
       closed ??= (async () => {
@@ -304,7 +331,12 @@ export function createRuntime({
   };
 }
 
-const noInvocations: Invocations = { byType: {}, note: () => null };
+const noInvocations: Invocations = {
+  byType: {},
+  note: () => null,
+  breakers: () => [],
+  resetBreaker: () => undefined,
+};
 
 /** `underWay`: the calls that close() waits for. */
 function bind(context: RuntimeContext, underWay: Set<Promise<unknown>>): BoundVerbs {

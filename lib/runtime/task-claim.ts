@@ -6,6 +6,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { Partitions } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
 import { rankPerTierMs } from "./limits";
 import { newTaskToken } from "./new-id";
@@ -16,6 +17,8 @@ export interface ClaimRequest {
   types: readonly string[];
   workerId: string;
   max: number;
+  /** Of the tasks' instances; default: all. */
+  partitions?: Partitions | undefined;
 }
 
 export function claimNow(store: Store, request: ClaimRequest): Promise<TaskRow[]> {
@@ -26,7 +29,7 @@ export function claimNow(store: Store, request: ClaimRequest): Promise<TaskRow[]
 /** `high`: effective tiers from the threshold up first, by rank; then, or else, who has been ready longest. */
 export async function claimIn(
   tx: StoreTransaction,
-  { types, workerId, max }: ClaimRequest,
+  { types, workerId, max, partitions }: ClaimRequest,
   high: boolean,
 ): Promise<TaskRow[]> {
   const before = await tx.now();
@@ -34,7 +37,7 @@ export async function claimIn(
   const look = async (by: "rank" | "ready", limit: number): Promise<TaskRow[]> => {
     if (limit === 0) return [];
     const found = await Promise.all(
-      types.map((type) => tx.lockClaimable(type, { by, bound }, before, limit)),
+      types.map((type) => tx.lockClaimable(type, { by, bound }, before, limit, partitions)),
     );
     const key = by === "rank" ? "rank" : "readyAt";
     return found

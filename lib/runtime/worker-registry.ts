@@ -85,6 +85,11 @@ export class Presence {
     return false;
   }
 
+  /** Says with the next round what has changed. */
+  beatSoon(): void {
+    this.beatAt = 0;
+  }
+
   async end(): Promise<void> {
     if (this.present) await leave(this.store, this.self());
   }

@@ -169,6 +169,12 @@ export interface TimerRow {
   label: string;
 }
 
+/** Both included; of 0 to 63. */
+export interface Partitions {
+  from: number;
+  to: number;
+}
+
 export interface InstanceFilter {
   chartId?: string | undefined;
   status?: string | undefined;
@@ -225,7 +231,12 @@ export interface InstanceReads {
   /**
    * Instances that have a message waiting or a timer due at `now`: those that wait longest (priority counted), and some
    * of all others in the order of their ids from after `after` on, so that calls that hand on `next` come round to each.
-   * Derived from committed rows alone, so no wake-up can be lost; at most a few hundred, whatever waits.
+   * Derived from committed rows alone, so no wake-up can be lost; at most a few hundred, whatever waits. `partitions`: of
+   * those alone.
    */
-  findRunnable(now: number, after: string): Promise<{ found: Runnable[]; next: string }>;
+  findRunnable(
+    now: number,
+    after: string,
+    partitions?: Partitions,
+  ): Promise<{ found: Runnable[]; next: string }>;
 }

@@ -14,6 +14,7 @@ import type { RetentionReads, RetentionTransaction } from "./retention";
 import type { ScheduleReads, ScheduleTransaction } from "./schedules";
 import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
+import type { WorkerOrderReads, WorkerOrderTransaction } from "./worker-orders";
 import type { WorkerReads, WorkerTransaction } from "./workers";
 
 export interface Store
@@ -23,6 +24,7 @@ export interface Store
     LockReads,
     TaskReads,
     ChildReads,
+    WorkerOrderReads,
     RetentionReads,
     FleetReads,
     WorkerReads,
@@ -44,12 +46,18 @@ export interface Store
    * `resync`: the position is none of this store's.
    */
   changesSince(position: string | null, limit: number): Promise<StoredChanges>;
-  /** Calls `listener` after each transaction of this process that wrote. A hint: other processes' commits give none. */
-  onCommit(listener: () => void): () => void;
+  /**
+   * Calls `listener` after each transaction of this process that wrote; and, on PostgreSQL, when another process says that
+   * it left work. A hint: that one may be lost.
+   */
+  onCommit(listener: CommitListener): () => void;
   /** Null when all is well, else what isn't, in one sentence. */
   trouble(): Promise<string | null>;
   close(): Promise<void>;
 }
+
+/** `where` the commit was. */
+export type CommitListener = (where: "here" | "elsewhere") => void;
 
 export interface StoreTransaction
   extends
@@ -58,6 +66,7 @@ export interface StoreTransaction
     LockTransaction,
     TaskTransaction,
     ChildTransaction,
+    WorkerOrderTransaction,
     RetentionTransaction,
     FleetTransaction,
     WorkerTransaction,

@@ -35,11 +35,9 @@ export class FleetCounter {
 export async function countFleet(store: Store, machines: Machines): Promise<boolean> {
   const fold = await store.fleetFold();
   const { tx, ...moves } = await store.uncounted(fold, entriesMax);
-  if (tx <= fold.tx) return false;
-  const isEmpty = moves.together.length + moves.lone.length === 0;
-  const deltas = isEmpty ? [] : await fleetDeltasOf(store, machines, moves);
-  const counted = await write(store, fold, tx, deltas, moves);
-  return counted && !isEmpty;
+  // An idle installation writes nothing.
+  if (tx <= fold.tx || moves.together.length + moves.lone.length === 0) return false;
+  return write(store, fold, tx, await fleetDeltasOf(store, machines, moves), moves);
 }
 
 /** False: another has counted meanwhile. */

@@ -8,6 +8,7 @@ import { systemActor } from "@/lib/access/actor";
 import { must } from "@/lib/base/assert";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import type { Partitions } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
 import { completeTask } from "../complete-task";
 import { failTask } from "../fail-task";
@@ -34,7 +35,14 @@ export class TaskRunner {
   constructor(
     private readonly context: RuntimeContext,
     private readonly invocations: Invocations,
-    private readonly options: { workerId: string; slots: number; report: (error: unknown) => void },
+    private readonly options: {
+      workerId: string;
+      slots: number;
+      report: (error: unknown) => void;
+      partitions?: Partitions | undefined;
+      /** It is to claim no more for now. */
+      isDraining: () => boolean;
+    },
   ) {}
 
   get running(): number {
@@ -58,15 +66,19 @@ export class TaskRunner {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    const { workerId, slots, report } = this.options;
+    const { workerId, slots, report, partitions, isDraining } = this.options;
     while (!signal.aborted) {
+      if (isDraining()) {
+        await pause(retryMs, signal);
+        continue;
+      }
       const max = slots - this.working.size;
       if (max === 0) {
         await Promise.race([...this.working, whenAborted(signal)]);
         continue;
       }
       try {
-        const request = { types: this.types, workerId, max };
+        const request = { types: this.types, workerId, max, partitions };
         for (const task of await this.context.taskWaits.claim(request, claimWaitMs, signal)) this.begin(task);
       } catch (error) {
         report(error);

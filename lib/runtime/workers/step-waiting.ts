@@ -1,4 +1,5 @@
 /** Steps instances that have messages waiting or timers due; any process may, SKIP LOCKED keeps them apart. */
+import type { Partitions } from "@/lib/store/instances";
 import { batchMax } from "../limits";
 import { withMachines } from "../machines";
 import type { Caution } from "../caution";
@@ -10,6 +11,8 @@ import { stepSuspect } from "./step-suspect";
 /** Where the walk over all that wait goes on; one for each worker. */
 export interface Walk {
   after: string;
+  /** Default: all. */
+  partitions?: Partitions | undefined;
 }
 
 /** So many batches are taken from one look: looking costs as much as a small batch. */
@@ -24,7 +27,7 @@ export async function stepWaiting(
 ): Promise<boolean> {
   const { store, machines } = context;
   const now = await store.now();
-  const { found, next } = await store.findRunnable(now, walk.after);
+  const { found, next } = await store.findRunnable(now, walk.after, walk.partitions);
   walk.after = next;
   const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random());
   let stepped = 0;

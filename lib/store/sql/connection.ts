@@ -8,6 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PrismaClient as SqliteClient } from "../generated/sqlite/client";
+import type { Hints } from "./connection-hints";
 import { markInside, refuseInside } from "./inside-transaction";
 import type { BeforeStatement, Handle, Prepared, Sql } from "./statement";
 import { asStoreError, isConcurrencyFailure } from "./store-error";
@@ -36,6 +37,8 @@ export interface DatabaseConnection extends Reader {
   readonly alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
   /** Null, or what keeps it from writing, in a sentence. */
   trouble(): string | null;
+  /** Begins to hear of work that other processes leave; null where there is no way to tell. */
+  listen(told: () => void): Promise<Hints | null>;
   close(): Promise<void>;
 }
 
@@ -44,6 +47,8 @@ export interface ConnectionOptions {
   url: string;
   /** PostgreSQL: connections this process may hold. */
   connections: number;
+  /** PostgreSQL: false: neither sends nor hears hints of work, as where a pooler knows no LISTEN. */
+  hints?: boolean;
   /** Tests only, on PostgreSQL: holds each statement of a transaction until it resolves. */
   beforeStatement?: BeforeStatement;
   /** Tests only, on SQLite: pages that the database file may have. */
@@ -88,6 +93,10 @@ export async function connect(options: ConnectionOptions): Promise<DatabaseConne
           await new Promise((done) => setTimeout(done, Math.random() * 10 * tried));
         }
       }
+    },
+    async listen(told) {
+      if (provider === "sqlite" || options.hints === false) return null;
+      return (await import("./connection-hints")).openHints(options.url, told);
     },
     async close() {
       await client.$disconnect();

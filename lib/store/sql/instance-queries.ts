@@ -12,12 +12,13 @@ import type {
   LogInput,
   LogLine,
   LogRow,
+  Partitions,
   QueuedMessage,
   Runnable,
   SnapshotRow,
 } from "../instances";
 import type { Reader } from "./connection";
-import { join, sql, type Sql } from "./statement";
+import { empty, join, sql, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { deadLetters, eventLog, instanceLabels, instances, mailbox, snapshots } from "./tables";
 
@@ -129,25 +130,40 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
       );
     },
 
-    async findRunnable(now, after) {
-      // Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others.
-      const rows = await handle.query<Runnable & { last: string | null; steps: number }>(
-        sql`WITH RECURSIVE walk("id", "n") AS (
+    async findRunnable(now, after, partitions) {
+      const rows = await handle.query<Runnable & { last: string | null; steps: number | null }>(
+        runnable(now, after, partitions),
+      );
+      const end = rows.find(({ steps }) => steps !== null);
+      const found = rows.flatMap(({ id, rank, servedAt, steps }) =>
+        steps === null ? [{ id, rank, servedAt }] : [],
+      );
+      // A walk that was not cut off has come to the end: the next begins anew.
+      return { found, next: end?.steps === walkMax ? (end.last ?? "") : "" };
+    },
+  };
+}
+
+/**
+ * The instances that have something to do, and one row without an id that tells how far the walk came.
+ *
+ * Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others. Of partitions, the
+ * walk over all mailboxes looks at the others' too and goes on behind them; timers are filtered as they are met.
+ */
+export function runnable(now: number, after: string, partitions: Partitions | undefined): Sql {
+  const inShare = (row: Sql): Sql =>
+    partitions
+      ? sql`AND EXISTS (SELECT 1 FROM "instances" AS s WHERE s."id" = ${row} AND s."partition" BETWEEN ${partitions.from} AND ${partitions.to})`
+      : empty;
+  return sql`WITH RECURSIVE walk("id", "n") AS (
           SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > ${after} ORDER BY "instance_id" LIMIT 1), 1
           UNION ALL
           SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > walk."id" ORDER BY "instance_id" LIMIT 1), "n" + 1 FROM walk WHERE walk."id" IS NOT NULL AND "n" < ${walkMax}
         ), waiting("id", "rank") AS (
           SELECT "instance_id", "rank" FROM (SELECT "instance_id", "rank" FROM "mailbox" WHERE "parked" = 0 ORDER BY "rank" LIMIT ${walkMax}) AS m
           UNION ALL SELECT "id", NULL FROM walk WHERE "id" IS NOT NULL
-          UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ORDER BY "due_at" LIMIT ${walkMax}) AS t
-        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", (SELECT max("id") FROM walk) AS "last", (SELECT count("id") FROM walk) AS "steps" FROM waiting AS w JOIN "instances" AS i ON i."id" = w."id" GROUP BY i."id", i."at"`,
-      );
-      const found = rows.map(({ id, rank, servedAt }) => ({ id, rank, servedAt }));
-      // A walk that was not cut off has come to the end: the next begins anew.
-      const cutOff = rows[0]?.steps === walkMax;
-      return { found, next: cutOff ? (rows[0]?.last ?? "") : "" };
-    },
-  };
+          UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ${inShare(sql`"timers"."instance_id"`)} ORDER BY "due_at" LIMIT ${walkMax}) AS t
+        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w JOIN "instances" AS i ON i."id" = w."id" WHERE 1 = 1 ${inShare(sql`i."id"`)} GROUP BY i."id", i."at" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
 /** Of each kind of candidate at most this many are looked at in one call. */

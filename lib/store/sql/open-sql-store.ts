@@ -1,7 +1,7 @@
 /**
  * The store on SQL: opens the database, migrates it, and answers the interface of ../store.ts on SQLite and PostgreSQL.
  */
-import type { Store, StoreTransaction } from "../store";
+import type { CommitListener, Store, StoreTransaction } from "../store";
 import { batchReads, batchTransaction } from "./batch-queries";
 import { chartReads, chartWrites } from "./chart-queries";
 import { childReads, childTransaction } from "./child-queries";
@@ -14,12 +14,14 @@ import { dialects } from "./dialect";
 import { fleetReads, fleetTransaction } from "./fleet-queries";
 import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
+import { watchingLeft } from "./left-work";
 import { migrate } from "./migrate";
 import { scheduleReads, scheduleTransaction } from "./schedule-queries";
 import { retentionReads, retentionTransaction } from "./retention-queries";
 import { aloneSteps } from "./step-alone";
 import { stepTransaction } from "./step-queries";
 import { taskReads, taskTransaction } from "./task-queries";
+import { workerOrderReads, workerOrderTransaction } from "./worker-order-queries";
 import { workerReads, workerTransaction } from "./worker-queries";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
@@ -32,10 +34,12 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   }
   const { provider } = connection;
   const dialect = dialects[provider];
-  const listeners = new Set<() => void>();
-  const committed = () => {
-    for (const listener of listeners) listener();
+  const listeners = new Set<CommitListener>();
+  const tell = (where: "here" | "elsewhere") => {
+    for (const listener of listeners) listener(where);
   };
+  const committed = () => tell("here");
+  const hints = await connection.listen(() => tell("elsewhere"));
 
   return {
     database: provider,
@@ -44,6 +48,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...lockReads(connection, dialect),
     ...taskReads(connection, dialect),
     ...childReads(connection),
+    ...workerOrderReads(connection),
     ...retentionReads(connection),
     ...fleetReads(connection, provider),
     ...workerReads(connection, dialect),
@@ -53,8 +58,14 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     now: () => readClock(connection, provider),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
     async transaction(work) {
-      const result = await connection.transaction(async (handle) => work(await begin(handle)));
+      let leaves = false;
+      const result = await connection.transaction(async (handle) => {
+        leaves = false;
+        const tx = await begin(handle);
+        return work(hints ? { ...tx, ...watchingLeft(tx, () => (leaves = true)) } : tx);
+      });
       committed();
+      if (leaves) hints?.say();
       return result;
     },
     onCommit(listener) {
@@ -62,7 +73,10 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       return () => listeners.delete(listener);
     },
     trouble: () => Promise.resolve(connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null)),
-    close: () => connection.close(),
+    async close() {
+      await hints?.close();
+      await connection.close();
+    },
   };
 
   async function begin(handle: Handle): Promise<StoreTransaction> {
@@ -77,6 +91,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...lockTransaction(handle, dialect, nextN),
       ...taskTransaction(handle, dialect),
       ...childTransaction(handle, dialect),
+      ...workerOrderTransaction(handle, dialect),
       ...retentionTransaction(handle, dialect, nextN),
       ...fleetTransaction(handle, dialect),
       ...workerTransaction(handle, dialect),

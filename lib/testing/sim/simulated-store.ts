@@ -3,7 +3,7 @@
  * off for ever when the process has crashed.
  */
 import { LockstepError } from "@/lib/base/errors";
-import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { CommitListener, Store, StoreTransaction } from "@/lib/store/store";
 import type { CallUnderWay, Committed, SimProcess, Watch, World } from "./world";
 
 type Fault =
@@ -45,7 +45,7 @@ const unknown = () =>
 const plainly: Watch = (_call, _world, _process, work) => work();
 
 export function simulatedStore(real: Store, world: World, process: SimProcess): Store {
-  const listeners = new Set<() => void>();
+  const listeners = new Set<CommitListener>();
   const pick = (faults: readonly Fault[]): Fault | null =>
     world.faults && world.random.chance(world.options.faultRate) ? world.random.pick(faults) : null;
 
@@ -98,7 +98,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         throw error;
       });
       if (fault === "dies-after") throw new Death();
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener("here");
       if (fault === "lost") throw unknown();
       return result;
     });
@@ -124,7 +124,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
               { kind: "instance", id: step.log.instanceId, seq: step.log.seq, now: world.nowMs },
             ]);
           if (fault === "dies-after") throw new Death();
-          for (const listener of listeners) listener();
+          for (const listener of listeners) listener("here");
           if (fault === "lost") throw unknown();
           return done;
         }),

@@ -1,0 +1,31 @@
+/**
+ * Whether a transaction leaves something for others to do: messages in mailboxes, tasks to be claimed, a lock that moved.
+ * Known by what is written, so that no caller can forget to say it.
+ */
+import type { StoreTransaction } from "../store";
+
+type Writes = Pick<StoreTransaction, "writeSteps" | "writeTasks" | "serveKey" | "writeLock">;
+
+/** The writing verbs of `tx`, which call `left` when they leave work. */
+export function watchingLeft(tx: Writes, left: () => void): Writes {
+  return {
+    writeSteps(writes) {
+      const { enqueued, unparked, tasksBegun } = writes;
+      if (enqueued.length + unparked.length + tasksBegun.length > 0) left();
+      return tx.writeSteps(writes);
+    },
+    writeTasks(rows) {
+      // Over, or to be had again: somebody may have waited for it.
+      if (rows.some(({ queue, endedAt }) => queue !== null || endedAt !== null)) left();
+      return tx.writeTasks(rows);
+    },
+    serveKey(key, now) {
+      left();
+      return tx.serveKey(key, now);
+    },
+    writeLock(writes) {
+      if (writes.log.some(({ type }) => type !== "RENEWED" && type !== "WRITE_REJECTED")) left();
+      return tx.writeLock(writes);
+    },
+  };
+}
