@@ -3,10 +3,13 @@
  * All instances: filters in the address, one keyset page at a time, rows patched in place.
  *
  * Holds: an unknown filter is the server's error, shown with the way out, never "everything"; news never moves a row: new
- * instances wait behind an "n new" button.
+ * instances wait behind an "n new" button. A selection lasts as long as its filters; "all that match" is what the server finds.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ArrowUp, Boxes, CircleX, Plus } from "lucide-react";
+import Link from "next/link";
+import { useRouter } from "next/navigation";
+import type { Route } from "next";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -26,8 +29,11 @@ import { useListPages } from "@/components/ui/use-list-pages";
 import { useUrlParams } from "@/components/ui/use-url-params";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
+import type { BatchVerb } from "@/lib/contract/batches";
 import type { ChartSummary } from "@/lib/contract/charts";
 import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
+import { BatchDialog } from "./batch-dialog";
+import { SelectionBar } from "./selection-bar";
 import { StartInstanceDialog } from "./start-instance-dialog";
 import { StatusChip } from "./status-chip";
 
@@ -50,6 +56,7 @@ export function InstancesPage() {
   const args = Object.fromEntries(
     Object.entries({ ...filters, cursor, limit: pageSize }).filter(([, value]) => value !== null),
   ) as ArgsOf<"listInstances">;
+  const { cursor: _page, limit: _size, ...wholeFilter } = args;
   const page = useQuery({
     queryKey: [...queryKeys.instances, args],
     queryFn: ({ signal }) => client.listInstances(args, { signal }),
@@ -62,6 +69,9 @@ export function InstancesPage() {
     JSON.stringify(args),
   );
   const pages = useListPages(cursor, setParams);
+  const router = useRouter();
+  const [verb, setVerb] = useState<BatchVerb | null>(null);
+  const selection = useSelection(JSON.stringify(filters), rows?.map((row) => row.id) ?? []);
   const { filter } = pages;
   const clear = (): void => filter({ chart: null, status: null, id: null, state: null, key: null });
   const counts = countByStatus(charts.data?.items, filters.chartId);
@@ -76,6 +86,9 @@ export function InstancesPage() {
         actions={
           <>
             <LiveChip />
+            <Button asChild variant="ghost">
+              <Link href="/batches">Batches</Link>
+            </Button>
             <CopyCurl line={() => curlOf("listInstances", args, { baseUrl: window.location.origin })} />
             <Button
               variant="ink"
@@ -142,6 +155,15 @@ export function InstancesPage() {
           </Button>
         ) : null}
       </div>
+      {selection.count > 0 || selection.whole ? (
+        <SelectionBar
+          count={selection.count}
+          whole={selection.whole}
+          onWhole={selection.chooseWhole}
+          onVerb={setVerb}
+          onClear={selection.clear}
+        />
+      ) : null}
       <div className="min-h-0 flex-1 overflow-auto bg-surface" data-testid="instance-list">
         {page.error && !page.data ? (
           <div className="p-5">
@@ -191,6 +213,7 @@ export function InstancesPage() {
             rows={rows}
             rowKey={(row) => row.id}
             href={(row) => `/instances/${encodeURIComponent(row.id)}`}
+            choice={selection.choice}
             rowTestId="instance-row"
           />
         )}
@@ -214,11 +237,21 @@ export function InstancesPage() {
         }
         keys={[
           [["J", "K"], "move"],
+          [["X"], "select"],
+          [["⇧X"], "range"],
           [["↵"], "open"],
           [["/"], "filter"],
         ]}
         {...pages.turns(nextCursor)}
       />
+      {verb === null ? null : (
+        <BatchDialog
+          verb={verb}
+          selection={selection.whole ? { filter: wholeFilter } : { instanceIds: [...selection.chosen] }}
+          onClose={() => setVerb(null)}
+          onMade={(batch) => router.push(`/batches/${encodeURIComponent(batch.id)}` as Route)}
+        />
+      )}
       <StartInstanceDialog
         open={params.has("start")}
         onOpenChange={(open) => setParams({ start: open ? 1 : null })}
@@ -327,5 +360,41 @@ function useSteadyRows(items: readonly InstanceSummary[] | undefined, isOld: boo
     rows,
     newCount: isOld ? 0 : items.filter((item) => !shown.has(item.id)).length,
     showNew: () => setOrder({ pageKey, ids: items.map((item) => item.id) }),
+  };
+}
+
+/** A batch names its instances one by one up to this many; more are chosen as "all that match". */
+const chosenMax = 1_000;
+
+/** The instances chosen with their boxes; another filter begins anew, another page goes on. */
+function useSelection(filterKey: string, shown: readonly string[]) {
+  const [kept, setKept] = useState({ filterKey, chosen: new Set<string>(), whole: false });
+  const [last, setLast] = useState<string | null>(null);
+  const now = kept.filterKey === filterKey ? kept : { filterKey, chosen: new Set<string>(), whole: false };
+  const choose = (ids: readonly string[], on: boolean): void => {
+    const chosen = new Set(now.chosen);
+    for (const id of ids) {
+      if (!on) chosen.delete(id);
+      else if (chosen.size < chosenMax) chosen.add(id);
+    }
+    setKept({ filterKey, chosen, whole: false });
+  };
+  const all = shown.length > 0 && shown.every((id) => now.chosen.has(id));
+  return {
+    chosen: now.chosen,
+    count: now.chosen.size,
+    whole: now.whole,
+    chooseWhole: () => setKept({ ...now, chosen: new Set(shown), whole: true }),
+    clear: () => setKept({ filterKey, chosen: new Set(), whole: false }),
+    choice: {
+      chosen: now.chosen,
+      onToggle: (id: string, range: boolean) => {
+        const [from, to] = [shown.indexOf(last ?? id), shown.indexOf(id)].sort((a, b) => a - b);
+        const ids = range && from !== undefined && from >= 0 ? shown.slice(from, (to ?? from) + 1) : [id];
+        choose(ids, !now.chosen.has(id));
+        setLast(id);
+      },
+      onToggleAll: () => choose(shown, !all),
+    },
   };
 }

@@ -20,10 +20,10 @@ interface FieldsProps {
 
 /** Expressions that many want; the name says when. */
 const examples = [
-  ["Each quarter of an hour", "*/15 * * * *"],
+  ["Each 15 minutes", "*/15 * * * *"],
   ["Daily at 02:30", "30 2 * * *"],
   ["Weekdays at 09:00", "0 9 * * MON-FRI"],
-  ["Last of the month", "0 0 L * *"],
+  ["Month’s last day", "0 0 L * *"],
 ] as const;
 
 export function RuleFields({ form, problems, change, named }: FieldsProps & { named: boolean }) {

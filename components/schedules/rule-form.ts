@@ -109,7 +109,10 @@ export function readForm(form: RuleForm): {
   };
   const name = need("id");
   const named = idSchema.safeParse(name);
-  if (name !== "" && !named.success) problems.id = `${named.error.issues[0]?.message ?? "not a name"}.`;
+  if (name !== "" && !named.success) {
+    const text = named.error.issues[0]?.message ?? "not a name";
+    problems.id = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  }
   const cron = need("cron");
   const timeZone = need("timeZone");
   if (cron !== "" && timeZone !== "") {

@@ -57,7 +57,7 @@ export function ScheduleDetail(props: DetailProps) {
     <aside
       aria-label={`Schedule ${scheduleId}`}
       data-testid="schedule-detail"
-      className="flex w-[440px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-lg:w-[380px] max-md:w-full max-md:overflow-visible max-md:border-t max-md:border-l-0"
+      className="flex w-[500px] shrink-0 flex-col overflow-y-auto border-l border-border bg-surface max-lg:w-[380px] max-md:w-full max-md:overflow-visible max-md:border-t max-md:border-l-0"
     >
       {missing ? (
         <Empty icon={CalendarX2} title={`There is no schedule ${scheduleId}`}>
@@ -269,7 +269,7 @@ function Does({ schedule: { action } }: { schedule: Detail }) {
 
 function ToPage({ href, children }: { href: string; children: ReactNode }) {
   return (
-    <Link href={href as Route} className="rounded-chip text-hint text-accent hover:underline">
+    <Link href={href} className="rounded-chip text-hint text-accent hover:underline">
       {children}
     </Link>
   );

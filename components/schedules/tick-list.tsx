@@ -20,7 +20,7 @@ export function TickList({ ticks }: { ticks: readonly TickView[] }) {
             data-testid="tick-row"
             className="grid grid-cols-[84px_1fr_auto] items-start gap-x-3 border-t border-border px-3.5 py-1.5 text-table"
           >
-            <Chip tone={tone} icon={icon}>
+            <Chip tone={tone} icon={icon} className="justify-self-start">
               {word}
             </Chip>
             <span className="min-w-0 pt-px">

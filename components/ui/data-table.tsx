@@ -38,6 +38,17 @@ function minWidthPx(columns: readonly { width?: string }[]): number {
   return Math.ceil(px / (1 - percent / 100));
 }
 
+/** Rows that something is to be done to, chosen by a box before each. */
+export interface RowChoice {
+  chosen: ReadonlySet<string>;
+  /** `range`: all from the one toggled before to this one. */
+  onToggle: (key: string, range: boolean) => void;
+  onToggleAll: () => void;
+}
+
+/** The column of boxes. */
+const boxColumnPx = 36;
+
 export function DataTable<T>({
   columns,
   rows,
@@ -47,6 +58,7 @@ export function DataTable<T>({
   onPick,
   selectedKey = null,
   onActive,
+  choice,
   caption,
   rowTestId,
   relaxed = false,
@@ -61,6 +73,8 @@ export function DataTable<T>({
   onPick?: (row: T) => void;
   selectedKey?: string | null;
   onActive?: (row: T) => void;
+  /** X chooses, ⇧X a range. */
+  choice?: RowChoice;
   caption: string;
   rowTestId: string;
   relaxed?: boolean;
@@ -78,7 +92,12 @@ export function DataTable<T>({
     const row = rows[next];
     if (row !== undefined) onActive?.(row);
   };
+  const toggleActive = (range: boolean): void => {
+    const row = active === null ? undefined : rows[active];
+    if (row !== undefined) choice?.onToggle(rowKey(row), range);
+  };
   useKeys({
+    ...(choice ? { x: () => toggleActive(false), "shift+x": () => toggleActive(true) } : {}),
     j: () => move(1),
     k: () => move(-1),
     Enter: (event) => {
@@ -96,12 +115,14 @@ export function DataTable<T>({
     body.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active]);
 
+  const boxPx = choice ? boxColumnPx : 0;
   return (
     <table
       style={
         {
-          "--columns-min": `${minWidthPx(columns)}px`,
-          "--columns-min-narrow": `${minWidthPx(columns.filter((column) => !column.optional))}px`,
+          "--columns-min": `${minWidthPx(columns) + boxPx}px`,
+          "--columns-min-narrow": `${minWidthPx(columns.filter((column) => !column.optional)) + boxPx}px`,
+          "--box": `${boxPx}px`,
         } as CSSProperties
       }
       className="w-full min-w-(--columns-min) table-fixed border-separate border-spacing-0 text-table max-lg:min-w-(--columns-min-narrow)"
@@ -109,6 +130,19 @@ export function DataTable<T>({
       <caption className="sr-only">{caption}</caption>
       <thead>
         <tr>
+          {choice ? (
+            <th
+              scope="col"
+              style={{ width: boxColumnPx }}
+              className="sticky top-0 left-0 z-20 h-[30px] border-b border-border bg-surface pl-3.5 text-left"
+            >
+              <RowBox
+                label="All rows of this page"
+                checked={rows.length > 0 && rows.every((row) => choice.chosen.has(rowKey(row)))}
+                onToggle={() => choice.onToggleAll()}
+              />
+            </th>
+          ) : null}
           {columns.map((column, index) => (
             <th
               key={column.key}
@@ -116,7 +150,8 @@ export function DataTable<T>({
               style={column.width ? { width: column.width } : undefined}
               className={cn(
                 "sticky top-0 z-10 h-[30px] truncate border-b border-border bg-surface px-2 text-hint font-normal text-text-2",
-                index === 0 && "left-0 z-20 pl-3.5",
+                index === 0 && "left-(--box) z-20",
+                index === 0 && !choice && "pl-3.5",
                 index === columns.length - 1 && "pr-3.5",
                 column.align === "right" ? "text-right" : "text-left",
                 column.optional && "max-lg:hidden",
@@ -130,7 +165,7 @@ export function DataTable<T>({
       <tbody ref={body}>
         {rows.map((row, index) => {
           const key = rowKey(row);
-          const selected = key === selectedKey;
+          const selected = key === selectedKey || (choice?.chosen.has(key) ?? false);
           return (
             <tr
               key={key}
@@ -138,7 +173,8 @@ export function DataTable<T>({
               data-key={key}
               aria-selected={selected || undefined}
               onClick={(event) => {
-                if (event.target instanceof HTMLElement && event.target.closest("a,button")) return;
+                if (event.target instanceof HTMLElement && event.target.closest("a,button,input,label"))
+                  return;
                 setActive(index);
                 (onPick ?? open)(row);
               }}
@@ -151,13 +187,23 @@ export function DataTable<T>({
                     : "bg-surface hover:bg-surface-2",
               )}
             >
+              {choice ? (
+                <td className="sticky left-0 z-1 border-b border-border bg-inherit pl-3.5">
+                  <RowBox
+                    label={key}
+                    checked={choice.chosen.has(key)}
+                    onToggle={(range) => choice.onToggle(key, range)}
+                  />
+                </td>
+              ) : null}
               {columns.map((column, cellIndex) => (
                 <td
                   key={column.key}
                   className={cn(
                     "truncate border-b border-border px-2",
                     relaxed ? "h-10" : "h-8",
-                    cellIndex === 0 && "sticky left-0 z-1 bg-inherit pl-3.5",
+                    cellIndex === 0 && "sticky left-(--box) z-1 bg-inherit",
+                    cellIndex === 0 && !choice && "pl-3.5",
                     cellIndex === 0 &&
                       (index === active || selected) &&
                       "shadow-[inset_2px_0_0_var(--accent)]",
@@ -190,5 +236,30 @@ export function DataTable<T>({
         })}
       </tbody>
     </table>
+  );
+}
+
+function RowBox({
+  label,
+  checked,
+  onToggle,
+}: {
+  label: string;
+  checked: boolean;
+  onToggle: (range: boolean) => void;
+}) {
+  return (
+    // The label makes the target as large as a finger needs.
+    <label className="-m-1.5 inline-flex p-1.5 align-middle">
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={checked}
+        // The event of the change knows of no ⇧.
+        onClick={(event) => onToggle(event.shiftKey)}
+        onChange={() => undefined}
+        className="size-[15px] accent-accent"
+      />
+    </label>
   );
 }

@@ -41,6 +41,8 @@ function nameOf(event: KeyboardEvent): string {
 function isBusy(target: EventTarget | null): boolean {
   if (document.querySelector('[role="dialog"][data-state="open"], [role="menu"][data-state="open"]'))
     return true;
+  // In a box there is nothing to type.
+  if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -1,0 +1,108 @@
+/**
+ * Batches in words: the verbs that can be done to many, which instances they fit, and how far a batch is.
+ */
+import { Check, CircleX, Hourglass, Inbox, MoveUpRight, Square, type LucideIcon } from "lucide-react";
+import type { Tone } from "@/components/ui/chip";
+import { formatCount } from "@/components/ui/time";
+import type { BatchCount, BatchItem, BatchVerb, BatchView } from "@/lib/contract/batches";
+import { controlWords, type ControlVerb } from "./control-words";
+
+export interface BatchWords {
+  /** On the button: a verb. */
+  label: string;
+  icon: LucideIcon;
+  /** What it destroys is not brought back: the count is typed. */
+  danger: boolean;
+  /** Statuses that it fits; null: that is not told by the status. */
+  from: readonly string[] | null;
+  does: readonly string[];
+}
+
+const ofControl = (verb: ControlVerb): BatchWords => {
+  const { label, icon, danger, from, does } = controlWords[verb];
+  return { label, icon, danger, from, does };
+};
+
+export const batchWords: Record<BatchVerb, BatchWords> = {
+  suspend: ofControl("suspend"),
+  resume: ofControl("resume"),
+  redrive: ofControl("redrive"),
+  cancel: ofControl("cancel"),
+  terminate: ofControl("terminate"),
+  "retry-dead-letters": {
+    label: "Retry dead letters",
+    icon: Inbox,
+    danger: false,
+    from: null,
+    does: [
+      "Each message that was set aside is sent again, once, to the end of its instance’s mailbox.",
+      "An instance without any is skipped.",
+    ],
+  },
+  migrate: {
+    label: "Move to version",
+    icon: MoveUpRight,
+    danger: false,
+    from: ["queued", "running", "suspended", "cancelling", "compensating", "stuck", "failed"],
+    does: [
+      "Each instance goes on as one of the other version of its chart, in the states of the same name.",
+      "One whose states the other version doesn’t have is refused, unless the mapping names them.",
+    ],
+  },
+};
+/** In the order of the menu, gentlest first. */
+export const batchVerbs = [
+  "suspend",
+  "resume",
+  "redrive",
+  "retry-dead-letters",
+  "migrate",
+  "cancel",
+  "terminate",
+] as const satisfies readonly BatchVerb[];
+
+/** `1,204`, `100,000+`. */
+export const countWords = ({ count, capped }: Pick<BatchCount, "count" | "capped">): string =>
+  `${formatCount(count)}${capped ? "+" : ""}`;
+
+/** `3 instances`, `1 instance`. */
+export const instancesWords = (count: Pick<BatchCount, "count" | "capped">): string =>
+  `${countWords(count)} ${count.count === 1 && !count.capped ? "instance" : "instances"}`;
+
+/** How many of those counted the verb does not fit; they will be refused, or skipped. Null: not told by the status. */
+export function unfit(verb: BatchVerb, { byStatus }: BatchCount): number | null {
+  const { from } = batchWords[verb];
+  if (from === null) return null;
+  return byStatus.reduce((sum, { status, count }) => (from.includes(status) ? sum : sum + count), 0);
+}
+
+/** What is not done yet, of those that are listed. */
+export const leftOf = ({ total, ok, refused, skipped }: BatchView): number => total - ok - refused - skipped;
+
+export function progressWords(batch: BatchView): string {
+  const done = batch.total - leftOf(batch);
+  switch (batch.status) {
+    case "listing":
+      return `listing, ${formatCount(batch.total)} so far`;
+    case "running":
+      return `${formatCount(done)} of ${formatCount(batch.total)}`;
+    case "cancelled":
+      return `stopped at ${formatCount(done)} of ${formatCount(batch.total)}`;
+    case "done":
+      return `all ${formatCount(batch.total)}`;
+  }
+}
+
+export const batchLooks: Record<BatchView["status"], { tone: Tone; icon?: LucideIcon; word: string }> = {
+  listing: { tone: "active", icon: Hourglass, word: "listing" },
+  running: { tone: "active", word: "running" },
+  done: { tone: "neutral", icon: Check, word: "done" },
+  cancelled: { tone: "exited", icon: Square, word: "stopped" },
+};
+
+export const itemLooks: Record<BatchItem["status"], { tone: Tone; icon: LucideIcon; word: string }> = {
+  pending: { tone: "neutral", icon: Hourglass, word: "to come" },
+  ok: { tone: "neutral", icon: Check, word: "ok" },
+  refused: { tone: "failed", icon: CircleX, word: "refused" },
+  skipped: { tone: "neutral", icon: Square, word: "skipped" },
+};
