@@ -104,7 +104,9 @@ describe.each(providers)("sagas on %s", (provider) => {
     await fails("release");
     await fails("release");
     await becomes({ status: "stuck" });
-    expect((await at.runtime.listInstances(local, { status: "stuck" })).items).toHaveLength(1);
+    expect((await at.runtime.listInstances(local, { status: "stuck" })).items).toMatchObject([
+      { error: { code: "compensation-failed", message: "what one did could not be undone: no" } },
+    ]);
     await at.runtime.terminateInstance(local, { instanceId: "m", reason: "undone by hand" });
     await becomes({ status: "terminated" });
   });

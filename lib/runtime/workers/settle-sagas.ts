@@ -10,11 +10,13 @@ import type { Compensation } from "@/lib/statechart/effect";
 import { compensationInput } from "@/lib/statechart/compensation-input";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
+import type { TaskRow } from "@/lib/store/tasks";
 import { applyControl, type ControlInput } from "../apply-control";
 import { isEnded, type InstanceStatus } from "../instance-views";
 import { internalMessage } from "../internal-message";
 import { inTurn, type HeldTurn } from "../in-turn";
 import type { RuntimeContext } from "../runtime-context";
+import type { TaskError } from "../task-rules";
 import { canUndoBy, nextOfSaga, undoTask, type SagaStep } from "../saga-rules";
 
 const instancesMax = 100;
@@ -65,10 +67,14 @@ async function goOn(held: HeldTurn, cancelling: boolean): Promise<() => { replay
   if (row.status !== "compensating") return answer;
   const next = nextOfSaga(await tx.sagaTasks(row.id, row.incarnation), now);
   if (next.do === "undo") undo(held, next);
-  else if (next.do === "stuck") stick(held, next.task.invokeId, next.task.error ?? "");
+  else if (next.do === "stuck") stick(held, next.task.invokeId, reasonOf(next.task));
   else if (next.do === "done") finish(held, next.undone, cancelling);
   return answer;
 }
+
+/** Its last attempt's. */
+const reasonOf = ({ error }: TaskRow): string =>
+  error === null ? "its attempts are used up" : (JSON.parse(error) as TaskError).message;
 
 function undo(held: HeldTurn, { task, deed }: Extract<SagaStep, { do: "undo" }>): void {
   const { row, now, machine, turn, writes } = held;
@@ -80,8 +86,12 @@ function undo(held: HeldTurn, { task, deed }: Extract<SagaStep, { do: "undo" }>)
   else writes.tasksBegun.push(undoTask(row, task, compensation, made.input, now));
 }
 
-const stick = (held: HeldTurn, undoing: string, reason: string): void =>
+/** With the error where lists and pages show it. */
+function stick(held: HeldTurn, undoing: string, reason: string): void {
   enter(held, { kind: "control", verb: "stick", data: { undoing, reason } });
+  const errorMessage = `what ${undoing} did could not be undone: ${reason}`;
+  held.turn.row = { ...held.turn.row, errorCode: "compensation-failed", errorMessage };
+}
 
 function finish(held: HeldTurn, undone: number, cancelling: boolean): void {
   const { row, turn, now } = held;

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
-import { noWrites } from "@/lib/store/steps";
 import { providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { killChildren, startChild } from "./child";
+import { postMany } from "./post-many";
 
 /** Counts; a timer of it may kill too. */
 const chart: JsonObject = {
@@ -55,33 +55,18 @@ const begin = async (provider: (typeof providers)[number]) => {
   for (const id of ids) await at.runtime.startInstance(local, { chartId: "sus", id });
 };
 /** Into the mailbox alone: this process steps nothing. */
-const post = async (instanceId: string, type: string) => {
-  const row = await at.store.findInstance(instanceId);
-  const message = {
-    instanceId,
-    incarnation: row?.incarnation ?? 1,
-    messageId: `${type}-${instanceId}-${Math.random()}`,
-    type,
-    input: JSON.stringify({ kind: "event", type }),
-    actor: "local",
-    cause: null,
-    enqueuedAt: await at.store.now(),
-    dedupeScope: null,
-    dedupeKey: null,
-    expectedSeq: null,
-    fences: null,
-  };
-  await at.store.transaction((tx) => tx.writeSteps({ ...noWrites(), enqueued: [message] }));
-  return message.messageId;
+const post = async (instanceIds: string[], type: string) => {
+  const [one] = await postMany(at.store, instanceIds, 1, type, {});
+  return one?.messageId ?? "";
 };
 
 test.each(providers)(
   "I9: on %s, a message that kills its process is a dead letter after three that noted it; all others go on, its own instance too",
   async (provider) => {
     await begin(provider);
-    for (const id of ids) await post(id, "add");
-    const poison = await post("s7", "poison");
-    for (const id of ids) await post(id, "add");
+    await post(ids, "add");
+    const poison = await post(["s7"], "poison");
+    await post(ids, "add");
     // The first one dies unnoted: until a worker is lost nobody notes anything.
     expect(await supervise("poison")).toBe(4);
     const { items } = await at.runtime.listDeadLetters(local, {});
@@ -118,7 +103,7 @@ test.each(["sqlite"] as const)(
 test.each(providers)("on %s, a process beside which no worker was lost notes nothing", async (provider) => {
   await begin(provider);
   const child = await startChild("suspects", { url: at.database.url });
-  for (const id of ids) await post(id, "add");
+  await post(ids, "add");
   await vi.waitFor(async () => expect(await at.store.countMailbox("s19")).toBe(0), 10_000);
   expect(await at.store.listWorkers(9)).toMatchObject([{ stepping: null, lostAt: null }]);
   child.kill("SIGTERM");
