@@ -1,10 +1,11 @@
 /** A module's functions as task workers in the process itself, so that one kill takes both. */
 import { localActor } from "@/lib/access/actor";
-import { errorOf, type TaskContext, type TaskFunction } from "@/lib/client/task-function";
+import type { Json } from "@/lib/base/json";
 import { LockstepError } from "@/lib/base/errors";
 import type { Runtime } from "@/lib/runtime/runtime";
 
-export type TaskModule = Record<string, TaskFunction>;
+/** As the task-worker SDK takes them, with the input alone. */
+export type TaskModule = Record<string, (input: Json) => Json | void>;
 
 /** Until the runtime closes. */
 export async function runTasks(runtime: Runtime, { ...functions }: TaskModule): Promise<void> {
@@ -17,14 +18,9 @@ export async function runTasks(runtime: Runtime, { ...functions }: TaskModule): 
     });
     if ("code" in claimed && claimed.code === "shutting-down") return;
     const { tasks } = claimed;
-    for (const { token, type, input, leaseMs: _, ...rest } of tasks) {
+    for (const { token, type, input } of tasks) {
       try {
-        const context: TaskContext = {
-          ...rest,
-          signal: new AbortController().signal,
-          heartbeat: async () => void (await runtime.heartbeatTask(localActor, { token })),
-        };
-        const output = (await functions[type]?.(input, context)) ?? null;
+        const output = functions[type]?.(input) ?? null;
         await runtime.completeTask(localActor, { token, output });
       } catch (thrown) {
         await runtime.failTask(localActor, { token, error: errorOf(thrown) }).catch(() => undefined);
@@ -32,3 +28,8 @@ export async function runTasks(runtime: Runtime, { ...functions }: TaskModule): 
     }
   }
 }
+
+const errorOf = (thrown: unknown): { code: string; message: string } => {
+  const { code, message } = thrown as { code?: string; message?: string };
+  return { code: code ?? "error", message: message ?? String(thrown) };
+};
