@@ -8,7 +8,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "./answer-parents";
-import { isEnded, parentOf } from "./instance-views";
+import { configurationOf, isEnded, parentOf } from "./instance-views";
 import { releaseStateLocks } from "./state-locks";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "./new-id";
@@ -83,7 +83,7 @@ export async function deleteInstance(
           session: null,
         },
       ],
-      configurations: [{ instanceId, states: [] }],
+      configurations: [{ instanceId, left: configurationOf(row), entered: [] }],
       log: [entry],
       emptied: [instanceId],
     });

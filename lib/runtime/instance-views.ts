@@ -155,7 +155,7 @@ export function viewInstanceSummary(
     chartId: row.chartId,
     version: row.version,
     status: row.status as InstanceStatus,
-    configuration: names(row.configuration),
+    configuration: configurationOf(row),
     seq: row.seq,
     priority: row.priority,
     businessKey: row.businessKey,
@@ -244,6 +244,9 @@ export const parseSnapshot = (text: string): Snapshot => JSON.parse(text) as Sna
 
 export const failureOf = (row: { errorCode: string | null; errorMessage: string | null }): Failure | null =>
   row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? "" };
+
+export const configurationOf = (row: Pick<InstanceRow, "configuration">): string[] =>
+  names(row.configuration);
 
 const names = (text: string): string[] => JSON.parse(text) as string[];
 

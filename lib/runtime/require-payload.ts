@@ -25,9 +25,11 @@ export function requirePayload(value: Json, field: string): string {
   return text;
 }
 
+const unstorable = /\0|\p{Surrogate}/u;
+
 /** A text that becomes a column: PostgreSQL takes no U+0000, and half a surrogate pair has no UTF-8. */
 export function requireText(value: string, field: string): string {
-  if (!/\0|\p{Surrogate}/u.test(value)) return value;
+  if (!unstorable.test(value)) return value;
   throw new LockstepError(
     "bad-request",
     `${field} holds a character that can't be stored (U+0000 or half a surrogate pair).`,
@@ -49,13 +51,14 @@ function requireDepth(value: Json, field: string): void {
   }
 }
 
+const madeHere = /^(error\.(execution|communication|platform)$|error\.invoke\.|done\.(state|invoke)\.)/;
+
 /**
  * An event from outside may not bear a name that only Lockstep makes: whoever may send events could else end a wait for a
  * state, a task or a failure that never happened. Other names under `done.` and `error.` are the author's own.
  */
 export function requireOutsideType(type: string): void {
-  if (!/^(error\.(execution|communication|platform)$|error\.invoke\.|done\.(state|invoke)\.)/.test(type))
-    return;
+  if (!madeHere.test(type)) return;
   throw new LockstepError(
     "bad-request",
     `type "${type.slice(0, 100)}" is made by Lockstep alone. Name the event otherwise.`,

@@ -78,7 +78,6 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
   if (data !== undefined) requirePayload(data, "data");
   const input: StepInput = { kind: "event", type: args.type, ...(data === undefined ? {} : { data }) };
   const { type, expectedSeq, fences, session, waitMs } = args;
-  const digested = { type, ...(data === undefined ? {} : { data }), expectedSeq, fences };
   return {
     message: {
       instanceId: args.instanceId,
@@ -94,9 +93,11 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
     },
     session,
     waits: waitMs !== undefined,
-    digest: args.idempotencyKey === undefined ? null : hashJson(JSON.parse(JSON.stringify(digested)) as Json),
+    digest: args.idempotencyKey === undefined ? null : digestOf({ type, data, expectedSeq, fences }),
   };
 }
+
+const digestOf = (args: object): string => hashJson(JSON.parse(JSON.stringify(args)) as Json);
 
 async function submit(context: RuntimeContext, send: Send, giveUpAt: number): Promise<SendOutcome> {
   for (;;) {

@@ -37,13 +37,13 @@ export async function stepAlone(machines: Machines, alone: AloneSteps, send: Sen
   if (verdict?.kind !== "applied" || !log || more || turn.outgoing.length > 0 || !isPlain(writes, snapshot))
     return null;
   if (turn.ending || turn.locksLeft === null || turn.locksLeft.size > 0) return null;
-  const states = writes.configurations[0]?.states ?? null;
-  return (await alone.write({ before, row: turn.row, log, states })) ? verdict : null;
+  const moved = writes.configurations[0] ?? null;
+  return (await alone.write({ before, row: turn.row, log, moved })) ? verdict : null;
 }
 
 /** Nothing is written but the row, its entry and its active states; one that ends leaves nothing armed or running behind. */
 function isPlain(writes: StepWrites, { timers, invocations }: Snapshot): boolean {
-  const plain = new Set(["log", "stepped", "changed", "configurations"]);
+  const plain = new Set(["log", "stepped", "restated", "configurations"]);
   if (Object.keys(timers).length + Object.keys(invocations).length === 0) plain.add("ended");
   return Object.entries(writes).every(([name, rows]) => (rows as unknown[]).length === 0 || plain.has(name));
 }

@@ -87,7 +87,10 @@ export async function stepBatch(
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   await sortOutAbsent(tx, sends, byId, outcomes);
-  const mailboxes = groupByInstance(queued.filter((message) => byId.has(message.instanceId)));
+  const mailboxes = groupBy(
+    queued.filter((message) => byId.has(message.instanceId)),
+    ({ instanceId }) => instanceId,
+  );
   const fresh = await admitSends(tx, sends, byId, now, outcomes);
   const incoming = fresh.filter(refuseOutsiders(sends, byId, now, outcomes));
   const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
@@ -101,6 +104,7 @@ export async function stepBatch(
   const rejected: RejectedWrite[] = [];
   const admit = admissionBy(lockRows, now, rejected, new Set(distributed));
   const turns: Turn[] = [];
+  const incomingOf = groupBy(incoming, ({ message }) => message.instanceId);
   const batchBegan = performance.now();
   // In the order of asking, not of ids: who was not reached is asked for first the next time.
   for (const id of new Set([...sends.map(({ message }) => message.instanceId), ...instanceIds])) {
@@ -108,11 +112,10 @@ export async function stepBatch(
     if (!row) continue;
     if (turns.length > 0 && performance.now() - batchBegan > batchBudgetMs) break;
     const mailbox = mailboxes.get(row.id) ?? [];
-    const mine = incoming.filter(({ message }) => message.instanceId === row.id);
     const more = mailbox.length === messagesPerTurnMax;
     const machine = machines.get(row);
     const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
-    for (const { message, own } of mine) turn.add(message, own);
+    for (const { message, own } of incomingOf.get(row.id) ?? []) turn.add(message, own);
     const began = performance.now();
     if (row.semantics === engineSemantics)
       turn.run(admit, () => performance.now() - began > turnBudgetMs, stepsMax);
@@ -212,6 +215,7 @@ async function admitSends(
       };
     });
   const keyed = candidates.filter(({ message }) => message.dedupeScope !== null);
+  if (keyed.length === 0) return candidates;
   const keys = keyed.map(({ message }) => ({
     scope: message.dedupeScope ?? "",
     key: message.dedupeKey ?? "",
@@ -400,12 +404,12 @@ export function settleAnswers(
 const answerText = ({ result, failure }: StoredAnswer): string =>
   JSON.stringify({ result, failure } satisfies StoredAnswer);
 
-function groupByInstance(messages: readonly QueuedMessage[]): Map<string, QueuedMessage[]> {
-  const groups = new Map<string, QueuedMessage[]>();
-  for (const message of messages) {
-    const group = groups.get(message.instanceId);
-    if (group) group.push(message);
-    else groups.set(message.instanceId, [message]);
+function groupBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(nameOf(item));
+    if (group) group.push(item);
+    else groups.set(nameOf(item), [item]);
   }
   return groups;
 }

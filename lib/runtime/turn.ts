@@ -71,7 +71,6 @@ export class Turn {
   readonly verdicts = new Map<string, Verdict>();
   readonly outgoing: Outgoing[] = [];
   private readonly snapshotBefore: Snapshot | null;
-  private readonly configurationBefore: string | null;
   private readonly statusBefore: string;
   private readonly versionBefore: number;
   private readonly waiting: Waiting[] = [];
@@ -97,7 +96,6 @@ export class Turn {
   ) {
     this.row = row;
     this.snapshotBefore = snapshot;
-    this.configurationBefore = snapshot ? row.configuration : null;
     this.statusBefore = row.status;
     this.versionBefore = row.version;
     this.sessionBefore = row.session;
@@ -405,11 +403,10 @@ export class Turn {
 
   private writeRow(): void {
     if (!this.snapshotBefore) this.writes.created.push(this.row);
-    else if (this.isOrdinary()) this.writes.stepped.push(this.row);
-    else this.writes.changed.push(this.row);
-    if (this.row.configuration !== this.configurationBefore) {
-      this.writes.configurations.push({ instanceId: this.row.id, states: this.snapshot.configuration });
-    }
+    else if (!this.isOrdinary()) this.writes.changed.push(this.row);
+    else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
+    else this.writes.restated.push(this.row);
+    this.moveStates(this.snapshotBefore?.configuration ?? [], this.snapshot.configuration);
     if (isEnded(this.row.status)) {
       if (!this.leavesNothing())
         this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });
@@ -426,10 +423,16 @@ export class Turn {
     }
   }
 
+  private moveStates(before: readonly string[], after: readonly string[]): void {
+    const left = before.filter((state) => !after.includes(state));
+    const entered = after.filter((state) => !before.includes(state));
+    if (left.length + entered.length > 0)
+      this.writes.configurations.push({ instanceId: this.row.id, left, entered });
+  }
+
   /** Nothing has changed but what steps change. */
   private isOrdinary(): boolean {
-    const { status, session, version } = this.row;
-    return status === this.statusBefore && session === this.sessionBefore && version === this.versionBefore;
+    return this.row.session === this.sessionBefore && this.row.version === this.versionBefore;
   }
 
   /** Its whole mailbox was read, and it never had a timer or a task: there is nothing to clear away. */

@@ -33,10 +33,12 @@ export interface StepWrites extends ChildWrites {
   labels: LabelRow[];
   /** Existing instances after steps that changed what steps change: state and place in the log (steppedColumns). */
   stepped: InstanceRow[];
-  /** Existing instances of which anything else changed too: status, version, incarnation. */
+  /** Existing instances whose steps changed their status too (statusColumns). */
+  restated: InstanceRow[];
+  /** Existing instances of which anything else changed: version, session, incarnation. */
   changed: InstanceRow[];
-  /** Active states of instances whose configuration changed (created ones too): replaces what is there. */
-  configurations: { instanceId: string; states: string[] }[];
+  /** Instances whose configuration changed: active states they have no more, and those they have now. */
+  configurations: ({ instanceId: string } & StatesMoved)[];
   log: LogRow[];
   snapshots: SnapshotRow[];
   /** Joins the end of each mailbox in this order. */
@@ -62,6 +64,12 @@ export interface StepWrites extends ChildWrites {
   unparked: string[];
 }
 
+/** Two lists without a common member. */
+export interface StatesMoved {
+  left: string[];
+  entered: string[];
+}
+
 /** What an ordinary step changes of its instance. */
 export const steppedColumns = [
   "seq",
@@ -76,10 +84,20 @@ export const steppedColumns = [
   "updatedAt",
 ] as const satisfies readonly (keyof InstanceRow)[];
 
+/** What one that ends, fails or is cancelled changes. */
+export const statusColumns = [
+  ...steppedColumns,
+  "status",
+  "errorCode",
+  "errorMessage",
+  "endedAt",
+] as const satisfies readonly (keyof InstanceRow)[];
+
 export const noWrites = (): StepWrites => ({
   created: [],
   labels: [],
   stepped: [],
+  restated: [],
   changed: [],
   configurations: [],
   log: [],
@@ -114,8 +132,8 @@ export interface AloneStep {
   before: InstanceRow;
   row: InstanceRow;
   log: LogRow;
-  /** The new configuration; null when it is the old one. */
-  states: string[] | null;
+  /** Null when the configuration is the old one. */
+  moved: StatesMoved | null;
 }
 /** The optimistic form of a step: one read, then one write that does nothing unless all is as it was read. */
 export interface AloneSteps {

@@ -17,6 +17,7 @@ import {
   type RetentionRow,
   type RuleName,
 } from "@/lib/store/retention";
+import { configurationOf } from "../instance-views";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import { writeArchive } from "../archive-file";
@@ -214,13 +215,13 @@ async function forget(
   const minute = minuteOf(now) - 1;
   const left = rows.flatMap((row): FleetDelta[] => {
     const { chartId, version } = row;
-    const states = activeStates(context.machines.get(row), JSON.parse(row.configuration) as string[]);
+    const states = activeStates(context.machines.get(row), configurationOf(row));
     return states.map((state) => ({ chartId, version, state, minute, entered: 0, left: 1 }));
   });
   await tx.writeSteps({
     ...noWrites(),
     changed: rows.map((row) => tombstoneOf(row, now, archive === null ? "purged" : "archived")),
-    configurations: ids.map((instanceId) => ({ instanceId, states: [] })),
+    configurations: rows.map((row) => ({ instanceId: row.id, left: configurationOf(row), entered: [] })),
     emptied: ids,
   });
   const forgotten = await tx.forgetInstances(ids);

@@ -235,14 +235,31 @@ const ofRows = ({ text }: RowStatement, rows: readonly object[]): Statement => (
 function asOne(together: readonly { statement: RowStatement; rows: readonly object[] }[]): Statement {
   const [first, ...more] = together;
   if (first && more.length === 0) return ofRows(first.statement, first.rows);
-  const parts = together.map(
-    ({ statement }, index) =>
-      `p${index} AS (${statement.text.replaceAll("$1::json", `$${index + 1}::json`)})`,
-  );
-  return {
-    text: `WITH ${parts.join(", ")} SELECT 1 WHERE false`,
-    values: together.map(({ rows }) => JSON.stringify(rows)),
-  };
+  return { text: textOfAll(together), values: together.map(({ rows }) => JSON.stringify(rows)) };
+}
+
+/** The same few run together again and again, and their text is long: a tree of statements, each in the order of the run. */
+interface Combination {
+  next: WeakMap<RowStatement, Combination>;
+  text: string | null;
+}
+const combination = (): Combination => ({ next: new WeakMap(), text: null });
+const combinations = combination();
+
+function textOfAll(together: readonly { statement: RowStatement }[]): string {
+  let node = combinations;
+  for (const { statement } of together) {
+    let next = node.next.get(statement);
+    if (!next) node.next.set(statement, (next = combination()));
+    node = next;
+  }
+  node.text ??= `WITH ${together
+    .map(
+      ({ statement }, index) =>
+        `p${index} AS (${statement.text.replaceAll("$1::json", `$${index + 1}::json`)})`,
+    )
+    .join(", ")} SELECT 1 WHERE false`;
+  return node.text;
 }
 
 function run(client: pg.ClientBase | pg.Pool, statement: Statement): Promise<pg.QueryResult> {

@@ -6,12 +6,11 @@
  *        I2 all of it is one statement.
  */
 import type { InstanceRow } from "../instances";
-import { steppedColumns, type AloneStep, type AloneSteps, type FoundForStep } from "../steps";
+import { statusColumns, steppedColumns, type AloneStep, type AloneSteps, type FoundForStep } from "../steps";
 import type { DatabaseConnection } from "./connection";
 import type { Dialect } from "./dialect";
-import type { Prepared, RowStatement } from "./statement";
-import { changingColumns } from "./step-queries";
-import { eventLog, insertInto, instances, instanceStates, updateOf } from "./tables";
+import type { Prepared } from "./statement";
+import { columnName, eventLog, instances, type Table } from "./tables";
 
 export function aloneSteps(
   send: NonNullable<DatabaseConnection["alone"]>,
@@ -20,27 +19,31 @@ export function aloneSteps(
 ): AloneSteps {
   const read = `SELECT ${instances.all.sql}, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT "offset_ms" FROM "clock") AS "now", EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = "instances"."id") AS "waiting" FROM "instances" WHERE "id" = $1`;
   const mine = `WITH mine AS (SELECT "id" FROM "instances" WHERE "id" = $1 AND "seq" = $2 AND "incarnation" = $3 AND "status" = 'running' AND "session" IS NULL AND NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = $1) FOR NO KEY UPDATE SKIP LOCKED)`;
-  const part = (statement: RowStatement, parameter: number) =>
-    statement.text.replace("$1::json", `$${parameter}::json`);
-  const ifMine = "EXISTS (SELECT 1 FROM mine)";
-  const textOf = (columns: readonly string[], moved: boolean) =>
-    [
-      `${mine}, stepped AS (${part(updateOf(dialect, instances, ["id"], columns), 4)} AND ${ifMine})`,
-      `logged AS (${part(insertInto(dialect, eventLog), 5)} WHERE ${ifMine})`,
-      // A state that stays is in both lists, and one statement can't delete and insert one key.
-      ...(moved
-        ? [
-            `gone AS (DELETE FROM "instance_states" WHERE "instance_id" = (SELECT "id" FROM mine) AND "state" NOT IN (SELECT r."state" FROM json_to_recordset($6::json) AS r("state" text)))`,
-            `come AS (${part(insertInto(dialect, instanceStates), 6)} WHERE ${ifMine} ON CONFLICT DO NOTHING)`,
-          ]
-        : []),
-    ].join(", ") + ` SELECT count(*) AS "done" FROM mine`;
+  const logNames = Object.keys(eventLog.columns).filter((name) => eventLog.columns[name] !== "change");
+  const textOf = (columns: readonly string[], moved: boolean): string => {
+    let place = 3;
+    const parameter = ({ columns: types }: Table, name: string) => `$${(place += 1)}::${types[name]}`;
+    const set = columns.map((name) => `${columnName(name)} = ${parameter(instances, name)}`);
+    const entry = logNames.map((name) => parameter(eventLog, name));
+    return (
+      [
+        `${mine}, stepped AS (UPDATE "instances" SET ${set.join(", ")} WHERE "id" = (SELECT "id" FROM mine))`,
+        `logged AS (INSERT INTO "event_log" (${[...logNames.map(columnName), '"change_tx"'].join(", ")}) SELECT ${[...entry, dialect.changeTx.sql].join(", ")} FROM mine)`,
+        ...(moved
+          ? [
+              `gone AS (DELETE FROM "instance_states" WHERE "instance_id" = (SELECT "id" FROM mine) AND "state" = ANY ($${place + 1}::text[]))`,
+              `come AS (INSERT INTO "instance_states" ("instance_id", "state") SELECT mine."id", s FROM mine, unnest($${place + 2}::text[]) AS s)`,
+            ]
+          : []),
+      ].join(", ") + ` SELECT count(*) AS "done" FROM mine`
+    );
+  };
   const texts = new Map<string, string>();
-  const prepared = (wide: boolean, moved: boolean): string => {
-    const name = `${wide} ${moved}`;
+  const prepared = (columns: readonly string[], moved: boolean): string => {
+    const name = `${columns.length} ${moved}`;
     let text = texts.get(name);
     if (text === undefined) {
-      text = textOf(wide ? changingColumns : steppedColumns, moved);
+      text = textOf(columns, moved);
       texts.set(name, text);
     }
     return text;
@@ -56,19 +59,18 @@ export function aloneSteps(
       const { now, waiting, ...row } = found;
       return { now, waiting, row };
     },
-    async write({ before, row, log, states }: AloneStep) {
-      const wide = row.status !== before.status;
+    async write({ before, row, log, moved }: AloneStep) {
+      const columns = row.status === before.status ? steppedColumns : statusColumns;
+      const entry: Record<string, unknown> = { ...log, changeN: 1 };
       const statement: Prepared = {
-        text: prepared(wide, states !== null),
+        text: prepared(columns, moved !== null),
         values: [
           row.id,
           before.seq,
           before.incarnation,
-          JSON.stringify([row]),
-          JSON.stringify([{ ...log, changeN: 1 }]),
-          ...(states === null
-            ? []
-            : [JSON.stringify(states.map((state) => ({ instanceId: row.id, state })))]),
+          ...columns.map((name) => row[name]),
+          ...logNames.map((name) => entry[name]),
+          ...(moved ? [moved.left, moved.entered] : []),
         ],
       };
       const [answer] = await send<{ done: number }>(statement);

@@ -6,7 +6,13 @@
  */
 import { must } from "@/lib/base/assert";
 import type { DeadLetterRow, DedupeRow, InstanceRow, QueuedMessage } from "../instances";
-import { instanceExists, steppedColumns, type StepTransaction, type StepWrites } from "../steps";
+import {
+  instanceExists,
+  statusColumns,
+  steppedColumns,
+  type StepTransaction,
+  type StepWrites,
+} from "../steps";
 import { join, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { writeStepChildren } from "./child-queries";
@@ -23,6 +29,7 @@ import {
   instances,
   instanceStates,
   mailbox,
+  renameOf,
   snapshots,
   timers,
   updateOf,
@@ -104,7 +111,7 @@ export function stepTransaction(
 }
 
 /** What a step leaves as it was need not travel. */
-const steppedPart = (row: InstanceRow): Pick<InstanceRow, "id" | (typeof steppedColumns)[number]> => ({
+const steppedPart = (row: InstanceRow) => ({
   id: row.id,
   seq: row.seq,
   at: row.at,
@@ -117,11 +124,16 @@ const steppedPart = (row: InstanceRow): Pick<InstanceRow, "id" | (typeof stepped
   lastEvent: row.lastEvent,
   updatedAt: row.updatedAt,
 });
+const restatedPart = (row: InstanceRow) => ({
+  ...steppedPart(row),
+  status: row.status,
+  errorCode: row.errorCode,
+  errorMessage: row.errorMessage,
+  endedAt: row.endedAt,
+});
 
 /** What may change of an existing instance. */
-export const changingColumns = Object.keys(instances.columns).filter(
-  (name) => !["id", "partition"].includes(name),
-);
+const changingColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
 /** Only a tombstone may be written over. */
 const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${changingColumns
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
@@ -169,7 +181,10 @@ async function writeSteps(
     ["instanceId"],
     writes.created.map((row) => ({ instanceId: row.id })),
   );
-  remove(instanceStates, ["instanceId"], writes.configurations);
+  const states = statesMoved(writes.configurations);
+  if (states.renamed.length > 0)
+    handle.postApart(renameOf(dialect, instanceStates, ["instanceId"], "state"), states.renamed);
+  remove(instanceStates, ["instanceId", "state"], states.left);
   remove(mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
   remove(timers, ["instanceId", "timerId"], writes.cancelled);
   // Also what the step did not read: a mailbox may be longer than a turn.
@@ -183,12 +198,10 @@ async function writeSteps(
   park(writes.unparked, 0);
   await writeStepTasks(handle, dialect, writes);
   writeStepChildren(handle, dialect, writes);
+  update(instances, ["id"], statusColumns, writes.restated.map(restatedPart));
   update(instances, ["id"], changingColumns, writes.changed);
   insert(instanceLabels, writes.labels);
-  insert(
-    instanceStates,
-    writes.configurations.flatMap(({ instanceId, states }) => states.map((state) => ({ instanceId, state }))),
-  );
+  insert(instanceStates, states.entered);
   insert(
     eventLog,
     writes.log.map((row) => ({ ...row, changeN: nextN() })),
@@ -207,6 +220,23 @@ async function writeSteps(
   insert(deadLetters, writes.deadLetters);
   insert(dedupeResults, writes.dedupe);
   update(dedupeResults, ["scope", "key"], ["result", "at"], writes.answered);
+}
+
+/** A state left and one entered share a row: in most steps that is all there is. */
+function statesMoved(configurations: StepWrites["configurations"]) {
+  const renamed: { instanceId: string; from: string; to: string }[] = [];
+  const left: { instanceId: string; state: string }[] = [];
+  const entered: { instanceId: string; state: string }[] = [];
+  for (const { instanceId, ...moved } of configurations) {
+    const shared = Math.min(moved.left.length, moved.entered.length);
+    for (const [place, to] of moved.entered.entries()) {
+      const from = moved.left[place];
+      if (from === undefined) entered.push({ instanceId, state: to });
+      else renamed.push({ instanceId, from, to });
+    }
+    for (const state of moved.left.slice(shared)) left.push({ instanceId, state });
+  }
+  return { renamed, left, entered };
 }
 
 /** What lies in a mailbox becomes dead letters. */

@@ -149,7 +149,7 @@ describe.each(providers)("on %s", (provider) => {
       await start("i1");
       await write({
         changed: [instanceRow({ seq: 2, status: "running", businessKey: "B-1" })],
-        configurations: [{ instanceId: "i1", states: ["a", "b"] }],
+        configurations: [{ instanceId: "i1", left: [], entered: ["a", "b"] }],
         log: [logRow({ seq: 2, messageId: "m7", reason: "because", outcome: "ignored" })],
         snapshots: [{ instanceId: "i1", seq: 2, incarnation: 1, at: 9, version: 1, text: "{}", hash: "h" }],
         enqueued: [messageRow({ messageId: "m8" }), messageRow({ messageId: "m9" })],
@@ -181,11 +181,13 @@ describe.each(providers)("on %s", (provider) => {
       expect(queued.map((message) => message.messageId)).toEqual(["m8", "m9"]);
       await write({
         consumed: queued,
-        configurations: [{ instanceId: "i1", states: ["c"] }],
+        configurations: [{ instanceId: "i1", left: ["b"], entered: ["c"] }],
         answered: [{ scope: "s", key: "k", result: "{}", at: 6 }],
       });
       expect(await store.countMailbox("i1")).toBe(0);
       expect(await store.listInstances({ state: "b" }, null, 5)).toEqual([]);
+      expect((await store.listInstances({ state: "a" }, null, 5)).map((row) => row.id)).toEqual(["i1"]);
+      expect((await store.listInstances({ state: "c" }, null, 5)).map((row) => row.id)).toEqual(["i1"]);
       const answers = await store.transaction((tx) =>
         tx.findAnswers([
           { scope: "s", key: "k" },
@@ -211,7 +213,7 @@ describe.each(providers)("on %s", (provider) => {
         before,
         row: { ...before, seq, configuration: '["b","c"]', status: "running" },
         log: logRow({ seq, messageId: `m${seq}` }),
-        states: ["b", "c"],
+        moved: { left: ["a"], entered: ["b", "c"] },
       });
       expect(await alone.write(step(2))).toBe(true);
       expect(await store.findInstance("i1")).toMatchObject({ seq: 2, configuration: '["b","c"]' });
@@ -233,7 +235,7 @@ describe.each(providers)("on %s", (provider) => {
         expect(await alone.write(next)).toBe(false);
       });
       expect((await store.listLog("i1", null, 9)).map(({ seq }) => seq)).toEqual([2, 1]);
-      expect(await alone.write({ ...next, states: null })).toBe(true);
+      expect(await alone.write({ ...next, moved: null })).toBe(true);
       expect((await store.listInstances({ state: "b" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
     });
 

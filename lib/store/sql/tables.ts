@@ -425,6 +425,24 @@ function once(
   return statement;
 }
 
+/** Rows get another value of a column that is part of their `key`: `become`, given as `from` and `to`. */
+export function renameOf(
+  dialect: Dialect,
+  table: Table,
+  key: readonly string[],
+  become: string,
+): RowStatement {
+  return once(dialect, "update", table, `${key.join()} to ${become}`, () => {
+    const same = key.map((name) => `${table.name.sql}.${columnName(name)} = ${dialect.cell(name)}`);
+    const was = `${table.name.sql}.${columnName(become)} = ${dialect.cell("from")}`;
+    const rows = dialect.rowsTable({ ...typesOf(table, key), from: "text", to: "text" });
+    return {
+      table: table.name.sql,
+      text: `UPDATE ${table.name.sql} SET ${columnName(become)} = ${dialect.cell("to")} ${rows === null ? "" : `FROM ${rows}`} WHERE ${[...same, was].join(" AND ")}`,
+    };
+  });
+}
+
 /** Inserts rows; `onConflict` is an ON CONFLICT clause. */
 export function insertInto(dialect: Dialect, table: Table, onConflict = ""): RowStatement {
   return once(dialect, "insert", table, onConflict, () => {
