@@ -5,7 +5,7 @@
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { QueuedMessage } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
-import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { Store, StoreTransaction, StoredChange } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { SeedOptions } from "./run-seed";
 import type { World } from "./world";
@@ -85,13 +85,13 @@ const rarely = (world: World): boolean => world.faults && world.random.chance(0.
 export const plantedFaults: Record<string, PlantedFault> = {
   "fence-unchecked": {
     what: "fences are not compared when the step is applied",
-    seed: 1,
+    seed: 3,
     says: "I3",
     options: { send: (args) => ({ ...args, fences: undefined }) },
   },
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
-    seed: 25,
+    seed: 3,
     says: "I3",
     options: {
       weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
@@ -111,7 +111,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "acknowledged-early": {
     what: "the caller is answered before the commit, which then never comes",
-    seed: 8,
+    seed: 27,
     says: "I7",
     options: {
       plant: (store, world) =>
@@ -134,13 +134,13 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "timer-in-memory": {
     what: "an armed timer is kept in memory and lost with its process",
-    seed: 4,
+    seed: 6,
     says: "I8",
     options: { plant: inWrites((writes, world) => (rarely(world) ? { ...writes, armed: [] } : writes)) },
   },
   "generation-reused": {
     what: "a late answer is taken for the present entry of its state",
-    seed: 26,
+    seed: 3,
     says: "I6",
     options: {
       weights: { task: 60 },
@@ -166,7 +166,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
-    seed: 9,
+    seed: 11,
     says: "I4",
     options: {
       plant: afterCommit((writes) => [
@@ -177,7 +177,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "lease-unchecked": {
     what: "a task's answer is taken though its lease is over",
-    seed: 4,
+    seed: 2,
     says: "I3",
     options: {
       plant: inTransactions((tx) => ({
@@ -190,7 +190,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "mailbox-by-id": {
     what: "the mailbox is read in another order than it was filled in",
-    seed: 20,
+    seed: 15,
     says: "I1",
     options: {
       plant: inTransactions((tx) => mailboxes(tx, (messages) => messages.reverse())),
@@ -198,13 +198,13 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "expected-seq-ignored": {
     what: "expectedSeq is not compared",
-    seed: 2,
+    seed: 1,
     says: "I3",
     options: { send: (args) => ({ ...args, expectedSeq: undefined }) },
   },
   "outbox-after-commit": {
     what: "what an instance sends to another is written after its step's commit",
-    seed: 25,
+    seed: 6,
     says: "I2",
     options: {
       plant: afterCommit((writes) => {
@@ -219,7 +219,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "task-after-commit": {
     what: "a task is begun after the commit of the step that asked for it",
-    seed: 19,
+    seed: 1,
     says: "I2",
     options: {
       plant: afterCommit((writes) => [
@@ -230,7 +230,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "message-kept": {
     what: "a message is taken out of the mailbox after its step's commit",
-    seed: 8,
+    seed: 26,
     says: "I1",
     options: {
       plant: afterCommit((writes) => [
@@ -241,7 +241,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "fence-starts-anew": {
     what: "a free lock's row is forgotten, and its fence with it",
-    seed: 2,
+    seed: 4,
     says: "I7",
     options: {
       plant: inTransactions((tx) => ({
@@ -254,7 +254,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "state-apart": {
     what: "an instance's row is written apart from its log entry",
-    seed: 1,
+    seed: 2,
     says: "SqliteError",
     options: {
       plant: inWrites((writes, world) =>
@@ -292,6 +292,172 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
       })),
     },
   },
+  "flag-cleared-late": {
+    what: "a flag says that a mailbox has something; a step clears it by what it read at its beginning",
+    seed: 1,
+    says: "I8",
+    options: {
+      weights: { send: 80, task: 30, control: 2, start: 0 },
+      faultRate: 0,
+      plant: readyByFlag,
+    },
+  },
+  "wrong-lock-order": {
+    what: "a task's answer holds the task and takes the instance then",
+    seed: 1,
+    says: "a deadlock",
+    options: {
+      weights: { send: 60, task: 80, control: 0, start: 0 },
+      instances: 1,
+      faultRate: 0,
+      plant: inTransactions((tx) => ({
+        async lockTaskByToken(token) {
+          const row = await tx.lockTaskByToken(token);
+          if (row) await tx.lockInstances([row.instanceId]);
+          return row;
+        },
+      })),
+    },
+  },
+  "feed-by-serial": {
+    what: "the feed follows a serial number: who commits late has a number that readers have passed",
+    seed: 1,
+    says: "the feed",
+    options: { faultRate: 0, plant: fedBySerial },
+  },
+  "incarnation-ignored": {
+    what: "a message for an earlier life of its instance is applied to the present one",
+    seed: 1,
+    says: "I3",
+    options: {
+      weights: { send: 60, start: 60, control: 0 },
+      faultRate: 0,
+      plant: inTransactions((tx) => {
+        const lives = new Map<string, number>();
+        const toPresent = (messages: QueuedMessage[]) =>
+          messages.map((message) => ({
+            ...message,
+            incarnation: lives.get(message.instanceId) ?? message.incarnation,
+          }));
+        return {
+          ...mailboxes(tx, toPresent),
+          async lockInstances(ids, options) {
+            const rows = await tx.lockInstances(ids, options);
+            for (const { id, incarnation } of rows) lives.set(id, incarnation);
+            return rows;
+          },
+        };
+      }),
+    },
+  },
 };
+
+/** What each transaction did is taken over when it has committed. */
+function noting<T>(
+  begin: () => T,
+  over: (tx: StoreTransaction, seen: T) => Over<StoreTransaction>,
+  end: (seen: T) => void,
+) {
+  return (store: Store): Store["transaction"] =>
+    async (work) => {
+      let seen = begin();
+      const result = await store.transaction((tx) => {
+        seen = begin();
+        return work(changed(tx, over(tx, seen)));
+      });
+      end(seen);
+      return result;
+    };
+}
+
+function readyByFlag(store: Store, world: World): Store {
+  const flags = (world.shared["flags"] ??= new Set<string>()) as Set<string>;
+  const transaction = noting(
+    () => ({ set: new Set<string>(), read: new Map<string, number>() }),
+    (tx, seen) => {
+      const count = (ids: readonly string[], messages: readonly QueuedMessage[]) => {
+        for (const id of ids)
+          seen.read.set(id, messages.filter(({ instanceId }) => instanceId === id).length);
+      };
+      return {
+        async readWaiting(ids, limit) {
+          const found = await tx.readWaiting(ids, limit);
+          count(ids, found.messages);
+          return found;
+        },
+        writeSteps(writes) {
+          for (const { instanceId } of writes.consumed) {
+            seen.read.set(instanceId, (seen.read.get(instanceId) ?? 0) - 1);
+          }
+          for (const { instanceId } of writes.enqueued) seen.set.add(instanceId);
+          return tx.writeSteps(writes);
+        },
+      };
+    },
+    ({ set, read }) => {
+      for (const [id, left] of read) if (left === 0) flags.delete(id);
+      for (const id of set) flags.add(id);
+    },
+  );
+  return changed(store, {
+    transaction: transaction(store),
+    async findRunnable(now, after) {
+      const { found, next } = await store.findRunnable(now, after);
+      const ready = [];
+      for (const one of found) {
+        if (flags.has(one.id) || (await store.countMailbox(one.id)) === 0) ready.push(one);
+      }
+      return { found: ready, next };
+    },
+  });
+}
+
+interface Numbered {
+  serial: number;
+  change: StoredChange;
+}
+
+function fedBySerial(store: Store, world: World): Store {
+  const feed = (world.shared["feed"] ??= { last: 0, visible: [] }) as { last: number; visible: Numbered[] };
+  const numbered = ({ instanceId: id, seq, status }: StepWrites["log"][number]): Numbered => {
+    feed.last += 1;
+    return { serial: feed.last, change: { kind: "instance", id, seq, status, position: `${feed.last}` } };
+  };
+  const transaction = noting<Numbered[]>(
+    () => [],
+    (tx, seen) => ({
+      writeSteps(writes) {
+        seen.push(...writes.log.map(numbered));
+        return tx.writeSteps(writes);
+      },
+    }),
+    (seen) => feed.visible.push(...seen),
+  );
+  const { alone } = store;
+  return changed(store, {
+    transaction: transaction(store),
+    ...(alone && {
+      alone: {
+        find: (id) => alone.find(id),
+        async write(step) {
+          const entry = numbered(step.log);
+          const done = await alone.write(step);
+          if (done) feed.visible.push(entry);
+          return done;
+        },
+      },
+    }),
+    changesSince(position) {
+      const after = Number(position) || 0;
+      const found = feed.visible.filter(({ serial }) => serial > after).sort((a, b) => a.serial - b.serial);
+      const last = found.at(-1)?.serial ?? after;
+      return Promise.resolve({
+        changes: found.map(({ change }) => change),
+        position: `${last}`,
+        resync: false,
+      });
+    },
+  });
+}
 
 class NeverCommitted extends Error {}

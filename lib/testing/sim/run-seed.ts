@@ -3,12 +3,12 @@
  */
 import type { Store } from "@/lib/store/store";
 import { createRuntime } from "@/lib/runtime/runtime";
-import { deleteLock, openLockBook } from "@/lib/runtime/lock-rules";
 import { Machines } from "@/lib/runtime/machines";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
 import { Client, startInput, type ClientOptions } from "./client";
 import { withDescendants } from "./instance-end";
+import type { Emptier } from "./empty-database";
 import { emptyHistory, type History } from "./history";
 import { chartOf, chooseCharts, isFamily, namedCharts } from "./simulated-chart";
 import { simulatedStore } from "./simulated-store";
@@ -37,7 +37,11 @@ export class Simulator {
   private readonly published = new Set<string>();
   private readonly machines: Machines;
 
-  constructor(readonly store: Store) {
+  constructor(
+    readonly store: Store,
+    /** Of its database; not of the store, which knows of no such thing. */
+    private readonly emptier: Emptier,
+  ) {
     this.machines = new Machines(store);
   }
 
@@ -45,6 +49,9 @@ export class Simulator {
     const random = new Random(seed);
     const charts = chooseCharts(random);
     for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
+    await this.emptier.empty();
+    // SQLite notices another process's writes at its next transaction, and is patient with it for a while.
+    await this.store.transaction(() => Promise.resolve());
     const history = emptyHistory();
     for (const name of ["a", "b", "c"].slice(0, options.instances ?? 3))
       history.instanceIds.push(`s${seed}-${name}`);
@@ -79,7 +86,6 @@ export class Simulator {
       wrong.push(describe(error));
     } finally {
       uninstall();
-      await this.clear(history);
     }
     return {
       seed,
@@ -98,24 +104,6 @@ export class Simulator {
       await runtime.publishVersion(actor, { chartId: id, revision });
     }
     this.published.add(id);
-  }
-
-  /** So that no later seed finds something to do here. */
-  private async clear({ instanceIds, lockKeys }: History): Promise<void> {
-    const runtime = createRuntime({ store: this.store, report: () => undefined });
-    await this.store.transaction((tx) => tx.removeSilentWorkers(Number.MAX_SAFE_INTEGER));
-    for (const instanceId of await withDescendants(this.store, instanceIds)) {
-      await runtime.deleteInstance(actor, { instanceId }).catch(() => undefined);
-    }
-    for (const key of lockKeys) {
-      await this.store.transaction(async (tx) => {
-        const row = await tx.lockLockIfAny(key);
-        if (!row) return;
-        const book = openLockBook(row, await tx.readWaiters(key), await tx.now(), actor.id);
-        deleteLock(book, "the seed is over");
-        await tx.writeLock({ ...book.writes(), answer: null });
-      });
-    }
   }
 }
 

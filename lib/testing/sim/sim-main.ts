@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { startPostgres } from "../postgres-server";
 import { makePostgres } from "../throwaway-database";
+import { openEmptier } from "./empty-database";
 import { Simulator, type SeedEnd } from "./run-seed";
 import { openStatementSimulator } from "./statements";
 
@@ -14,10 +15,13 @@ const quickFolder = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir(
 
 export async function withSimulator<T>(work: (simulator: Simulator) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(quickFolder(), "lockstep-sim-"));
-  const store = await openSqlStore({ url: `file:${join(folder, "sim.db")}`, connections: 1 });
+  const url = `file:${join(folder, "sim.db")}`;
+  const store = await openSqlStore({ url, connections: 1 });
+  const emptier = await openEmptier(url);
   try {
-    return await work(new Simulator(store));
+    return await work(new Simulator(store, emptier));
   } finally {
+    await emptier.close();
     await store.close();
     await rm(folder, { recursive: true, force: true });
   }
@@ -34,7 +38,7 @@ export async function runBoundary(options: { seeds: number; from: number }): Pro
   let events = 0;
   let crashes = 0;
   const { from, seeds } = options;
-  // A database grows; a new one for each 500 seeds keeps the last as quick as the first.
+  // Now and then a new one, for what a file and a process gather.
   for (let base = from; base < from + seeds; base += 500) {
     await withSimulator(async (simulator) => {
       for (let seed = base; seed < Math.min(base + 500, from + seeds); seed += 1) {

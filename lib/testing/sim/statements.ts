@@ -8,6 +8,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import pg from "pg";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { Store } from "@/lib/store/store";
+import { openEmptier } from "./empty-database";
 import { Simulator, type SeedEnd, type SeedOptions } from "./run-seed";
 import { Death } from "./simulated-store";
 import type { CallUnderWay, SimProcess, Watch, World } from "./world";
@@ -44,7 +45,8 @@ export async function openStatementSimulator(url: string): Promise<StatementSimu
   const store = await openSqlStore({ url, connections: 12, beforeStatement });
   const monitor = new pg.Client({ connectionString: url });
   await monitor.connect();
-  const simulator = new Simulator(store);
+  const emptier = await openEmptier(url);
+  const simulator = new Simulator(store, emptier);
   const blocked = async (pids: readonly number[]): Promise<ReadonlySet<number>> => {
     const { rows } = await monitor.query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE pid = ANY($1) AND wait_event_type = 'Lock'",
@@ -72,6 +74,7 @@ export async function openStatementSimulator(url: string): Promise<StatementSimu
         blocked,
       }),
     async end() {
+      await emptier.close();
       await monitor.end();
       await store.close();
     },

@@ -20,12 +20,16 @@ interface Timer {
 const driverMs = 10_000;
 
 const realImmediate = setImmediate;
+const realNow = performance.now.bind(performance);
 
 /** One turn of the event loop, as it really is. */
 export const turnOfLoop = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
 
+/** No clock that code has read may go back, neither when virtual time begins nor when it ends. */
+const pauseMs = 10_000;
+
 export class VirtualTime {
-  nowMs = 0;
+  nowMs = performance.now() + pauseMs;
   /** Counts what was set: a change says that somebody did something. */
   set = 0;
   private readonly timers = new Map<object, Timer>();
@@ -42,7 +46,6 @@ export class VirtualTime {
       clearInterval: globalThis.clearInterval,
     };
     const { random: chance } = Math;
-    const perf = performance.now.bind(performance);
     const make = (run: (...args: unknown[]) => void, ms = 0, everyMs: number | null, args: unknown[]) => {
       const handle = new Handle();
       if (ms >= driverMs) return handle;
@@ -81,7 +84,8 @@ export class VirtualTime {
       setRandomBytes(randomFillSync);
       Object.assign(globalThis, before);
       Math.random = chance;
-      performance.now = perf;
+      const aheadMs = this.nowMs - realNow() + pauseMs;
+      performance.now = () => realNow() + aheadMs;
       this.timers.clear();
     };
   }
