@@ -16,7 +16,7 @@ export interface FanOutReport {
   begunAtKills: number[];
 }
 
-/** Ends after a timer of 20 ms with its number; every tenth of the first 90 % fails. */
+/** Ends after a timer of 20 ms with its number; one in a hundred fails. (All errors are in the join, which may have 256 KiB.) */
 const child: JsonObject = {
   lockstep: 1,
   settings: { errors: "stop" },
@@ -26,7 +26,7 @@ const child: JsonObject = {
   states: {
     busy: {
       after: {
-        "20ms": [{ guard: "input % 10 == 3", target: "broken" }, { target: "done" }],
+        "20ms": [{ guard: "input % 100 == 3", target: "broken" }, { target: "done" }],
       },
     },
     broken: { entry: { assign: { x: "context.nothing.at.all" } } },
@@ -62,7 +62,7 @@ export async function runFanOut(options: {
   kills: number;
 }): Promise<FanOutReport> {
   const { url, count, cap, kills } = options;
-  const failing = Array.from({ length: count }, (_, n) => n).filter((n) => n % 10 === 3).length;
+  const failing = Array.from({ length: count }, (_, n) => n).filter((n) => n % 100 === 3).length;
   const quorum = count - failing;
   const store = await openSqlStore({ url, connections: 4 });
   const runtime = createRuntime({ store, report: () => undefined });
@@ -112,8 +112,12 @@ export async function runFanOut(options: {
 
   async function check(): Promise<void> {
     const state = await runtime.getState(local, { instanceId: "p" });
-    if (state.configuration[0] !== "joined" || !state.hashMatches)
-      throw new Error(`the parent is in ${state.configuration.join()}, hash matches: ${state.hashMatches}`);
+    if (state.configuration[0] !== "joined" || !state.hashMatches) {
+      const entry = await store.findLogEntry("p", state.seq);
+      throw new Error(
+        `the parent is in ${state.configuration.join()} by ${entry?.input ?? ""}, hash matches: ${state.hashMatches}`,
+      );
+    }
     const { joined } = state.context as { joined: { succeeded: number; results: (number | null)[] } };
     if (joined.succeeded !== quorum) throw new Error(`${joined.succeeded} joined instead of ${quorum}`);
     joined.results.forEach((result, place) => {
