@@ -12,6 +12,9 @@ const pages = [
   ["time travel", "/instances/agv-07?seq=2"],
   ["locks", "/locks?key=zone:Z-14"],
   ["work", "/work"],
+  ["schedules", "/schedules"],
+  ["a new schedule", "/schedules?form=new"],
+  ["batches", "/batches"],
 ] as const;
 
 for (const colorScheme of ["light", "dark"] as const) {

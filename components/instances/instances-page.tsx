@@ -262,11 +262,11 @@ export function InstancesPage() {
 }
 
 const columns: Column<InstanceSummary>[] = [
-  { key: "id", header: "Instance", width: "200px", cell: (row) => <span title={row.id}>{row.id}</span> },
+  { key: "id", header: "Instance", width: "180px", cell: (row) => <span title={row.id}>{row.id}</span> },
   {
     key: "chart",
     header: "Chart",
-    width: "160px",
+    width: "148px",
     cell: (row) => (
       <>
         {row.chartId} <span className="text-text-3">v{row.version}</span>
@@ -277,7 +277,7 @@ const columns: Column<InstanceSummary>[] = [
   {
     key: "state",
     header: "State",
-    width: "200px",
+    width: "184px",
     cell: (row) => {
       const text = row.configuration.join(" · ");
       return text ? <span title={text}>{text}</span> : <span className="text-text-3">–</span>;

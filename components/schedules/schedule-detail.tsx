@@ -218,11 +218,15 @@ function Does({ schedule: { action } }: { schedule: Detail }) {
       title={action.kind === "start" ? "Starts an instance" : "Sends an event"}
       action={
         action.kind === "start" ? (
-          <ToPage href={`/instances?chart=${encodeURIComponent(action.chartId)}`}>its instances</ToPage>
+          <ToPage href={`/instances?chart=${encodeURIComponent(action.chartId)}` as Route}>
+            its instances
+          </ToPage>
         ) : "instanceId" in action.to ? (
-          <ToPage href={`/instances/${encodeURIComponent(action.to.instanceId)}`}>the instance</ToPage>
+          <ToPage href={`/instances/${encodeURIComponent(action.to.instanceId)}` as Route}>
+            the instance
+          </ToPage>
         ) : (
-          <ToPage href={`/instances?key=${encodeURIComponent(action.to.businessKey)}`}>
+          <ToPage href={`/instances?key=${encodeURIComponent(action.to.businessKey)}` as Route}>
             who has the key
           </ToPage>
         )
@@ -267,7 +271,7 @@ function Does({ schedule: { action } }: { schedule: Detail }) {
   );
 }
 
-function ToPage({ href, children }: { href: string; children: ReactNode }) {
+function ToPage({ href, children }: { href: Route; children: ReactNode }) {
   return (
     <Link href={href} className="rounded-chip text-hint text-accent hover:underline">
       {children}

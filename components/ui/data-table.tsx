@@ -46,6 +46,8 @@ export interface RowChoice {
   onToggleAll: () => void;
 }
 
+/** At the left edge of a row that is chosen, or where the keys are. */
+const marked = "shadow-[inset_2px_0_0_var(--accent)]";
 /** The column of boxes. */
 const boxColumnPx = 36;
 
@@ -166,6 +168,7 @@ export function DataTable<T>({
         {rows.map((row, index) => {
           const key = rowKey(row);
           const selected = key === selectedKey || (choice?.chosen.has(key) ?? false);
+          const isMarked = selected || index === active;
           return (
             <tr
               key={key}
@@ -188,7 +191,12 @@ export function DataTable<T>({
               )}
             >
               {choice ? (
-                <td className="sticky left-0 z-1 border-b border-border bg-inherit pl-3.5">
+                <td
+                  className={cn(
+                    "sticky left-0 z-1 border-b border-border bg-inherit pl-3.5",
+                    isMarked && marked,
+                  )}
+                >
                   <RowBox
                     label={key}
                     checked={choice.chosen.has(key)}
@@ -204,9 +212,7 @@ export function DataTable<T>({
                     relaxed ? "h-10" : "h-8",
                     cellIndex === 0 && "sticky left-(--box) z-1 bg-inherit",
                     cellIndex === 0 && !choice && "pl-3.5",
-                    cellIndex === 0 &&
-                      (index === active || selected) &&
-                      "shadow-[inset_2px_0_0_var(--accent)]",
+                    cellIndex === 0 && !choice && isMarked && marked,
                     cellIndex === columns.length - 1 && "pr-3.5",
                     column.align === "right" && "text-right tabular-nums",
                     column.optional && "max-lg:hidden",

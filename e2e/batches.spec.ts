@@ -1,0 +1,54 @@
+/**
+ * One verb for many instances from the console: chosen by boxes and as all that match, counted, confirmed, followed.
+ */
+import { expect, test } from "@playwright/test";
+import { apiOf } from "./api";
+
+test("suspend two that are chosen, then terminate all that match", async ({ page, request }) => {
+  const api = apiOf(request);
+  for (const n of [1, 2, 3]) {
+    await api.post("/instances", {
+      chartId: "order",
+      id: `fair-${n}`,
+      input: { orderId: `f-${n}`, amount: 1 },
+    });
+  }
+  const statusOf = async (n: number) => (await api.get(`/instances/fair-${n}`)).body["status"];
+
+  await test.step("choose two, say why, and see what became of them", async () => {
+    await page.goto("/instances?id=fair-");
+    await page.getByRole("checkbox", { name: "fair-1" }).check();
+    await page.getByRole("checkbox", { name: "fair-3" }).check();
+    await expect(page.getByTestId("selected-count")).toHaveText("2 selected");
+    await page.getByTestId("batch-suspend").click();
+    await expect(page.getByTestId("batch-count")).toContainText("2 instances selected: 2 running");
+    await page.getByTestId("batch-reason").fill("stands closed");
+    await page.getByTestId("batch-submit").click();
+    await expect(page).toHaveURL(/\/batches\/b-/);
+    await expect(page.getByTestId("batch-progress")).toContainText("all 2");
+    await expect(page.getByTestId("batch-item")).toHaveCount(2);
+    expect([await statusOf(1), await statusOf(2), await statusOf(3)]).toEqual([
+      "suspended",
+      "running",
+      "suspended",
+    ]);
+  });
+
+  await test.step("what is not brought back asks for the count", async () => {
+    await page.goto("/instances?id=fair-");
+    await page.getByRole("checkbox", { name: "fair-2" }).check();
+    await page.getByTestId("select-whole").click();
+    await page.getByTestId("batch-more").click();
+    await page.getByTestId("batch-terminate").click();
+    await expect(page.getByTestId("batch-count")).toContainText("3 instances match now");
+    await page.getByTestId("batch-reason").fill("the fair is over");
+    await expect(page.getByTestId("batch-submit")).toBeDisabled();
+    await page.getByTestId("batch-typed").fill("3");
+    await page.getByTestId("batch-submit").click();
+    await expect(page.getByTestId("batch-progress")).toContainText("all 3");
+    await expect(page.getByTestId("batch-status")).toHaveText("done");
+    expect([await statusOf(1), await statusOf(2), await statusOf(3)]).toEqual(Array(3).fill("terminated"));
+    await page.getByRole("link", { name: "Batches" }).click();
+    await expect(page.getByTestId("batch-row").first()).toContainText("terminate: idPrefix fair-");
+  });
+});
