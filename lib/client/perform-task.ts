@@ -30,8 +30,9 @@ export async function performTask(
   ending: AbortSignal,
 ): Promise<{ end: TaskEnd; error?: unknown }> {
   const lease = new Lease(client, task);
+  const over = new AbortController();
   try {
-    const outcome = await Promise.race([outcomeOf(run, task, lease), whenAborted(ending)]);
+    const outcome = await Promise.race([outcomeOf(run, task, lease), whenEnding(ending, over.signal)]);
     if (lease.isLost) return { end: "lease-lost" };
     if (outcome === "ending") {
       lease.abort(new WorkerEnding("the worker is ending"));
@@ -44,6 +45,7 @@ export async function performTask(
     throw error;
   } finally {
     lease.end();
+    over.abort();
   }
 }
 
@@ -164,8 +166,9 @@ class Lease {
 const isLost = (error: unknown): boolean =>
   error instanceof LeaseLost || (error instanceof LockstepError && error.code === "lease-lost");
 
-const whenAborted = (signal: AbortSignal): Promise<"ending"> =>
+/** `over` takes the listener away: one for each task ever done would pile up. */
+const whenEnding = (ending: AbortSignal, over: AbortSignal): Promise<"ending"> =>
   new Promise((resolve) => {
-    if (signal.aborted) resolve("ending");
-    else signal.addEventListener("abort", () => resolve("ending"), { once: true });
+    if (ending.aborted) resolve("ending");
+    else ending.addEventListener("abort", () => resolve("ending"), { once: true, signal: over });
   });

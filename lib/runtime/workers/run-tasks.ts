@@ -74,7 +74,9 @@ export class TaskRunner {
       }
       const max = slots - this.working.size;
       if (max === 0) {
-        await Promise.race([...this.working, whenAborted(signal)]);
+        const over = new AbortController();
+        await Promise.race([...this.working, whenAborted(signal, over.signal)]);
+        over.abort();
         continue;
       }
       try {
@@ -156,8 +158,9 @@ export class TaskRunner {
 
 const isLost = (error: unknown): boolean => error instanceof LockstepError && error.code === "lease-lost";
 
-const whenAborted = (signal: AbortSignal): Promise<void> =>
+/** `over` takes the listener away: one for each wait would pile up. */
+const whenAborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    else signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
   });
