@@ -53,7 +53,11 @@ const builds = await Promise.all([
     mainFields: ["module", "main"],
   }),
   // Next and Prisma find their own files only from node_modules.
-  build({ ...shared, entryPoints: { serve: "lib/serve.ts", worker: "lib/worker.ts" }, packages: "external" }),
+  build({
+    ...shared,
+    entryPoints: { serve: "lib/serve.ts", worker: "lib/worker.ts", embedded: "lib/embedded.ts" },
+    packages: "external",
+  }),
 ]);
 
 const files = builds.flatMap(({ outputFiles }) => outputFiles);

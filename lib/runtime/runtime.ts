@@ -196,6 +196,11 @@ export interface Runtime extends BoundVerbs {
   subscribe(listener: ChangeListener): () => void;
   /** Starts the loops that step waiting mailboxes, fire timers and expire leases of locks and tasks. Idempotent. */
   startWorkers(): void;
+  /**
+   * What startWorkers() does all the time, once: steps what waits, fires what is due, carries out tasks. True when anything
+   * was done. For who drives time by hand; not beside startWorkers().
+   */
+  workOnce(): Promise<boolean>;
   /** Finishes the steps under way, ends waiting calls with `shutting-down`, stops loops, closes the store. */
   close(): Promise<void>;
 }
@@ -314,6 +319,20 @@ export function createRuntime({
         wake();
         settle();
       });
+    },
+    async workOnce() {
+      const head = async () => (await store.changesSince(null, 1)).position;
+      const before = await head();
+      await stepWaiting(context, walk, caution, afterBatch);
+      await settleTasks(store, wake);
+      await settleChildren(context, report);
+      await settleSagas(context, sagaWalk, report);
+      await settleLocks(store);
+      await fireSchedules(context, report);
+      await runBatches(context, report);
+      // A claim is a transaction also when there is nothing to claim.
+      const idle = await head();
+      return (await tasks.runOnce()) > 0 || idle !== before;
     },
     close() {
       closed ??= (async () => {

@@ -40,6 +40,8 @@ export interface Store
   readonly alone: AloneSteps | null;
   /** The database's clock, ms since the epoch, for showing and for choosing candidates: it decides nothing (I10). */
   now(): Promise<number>;
+  /** The first time after `after` at which something is due by itself: a timer, a task, a lease, a schedule. */
+  nextDue(after: number): Promise<number | null>;
   /**
    * Committed changes after `position`, in an order in which nothing committed later is ever inserted before. Null: none,
    * and a position from which to follow: nothing committed from now on is missed, a change just before may come again.

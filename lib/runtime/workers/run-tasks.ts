@@ -18,7 +18,7 @@ import { taskLeaseMs } from "../limits";
 import { pause } from "../pause";
 import { releaseTask } from "../release-task";
 import type { RuntimeContext } from "../runtime-context";
-import { underClaim } from "../task-claim";
+import { claimNow, underClaim } from "../task-claim";
 import { postponed, taskIdempotencyKey } from "../task-rules";
 
 const claimWaitMs = 20_000;
@@ -62,6 +62,16 @@ export class TaskRunner {
     const timer = setTimeout(() => this.giveUp.abort(), graceMs);
     await Promise.all(this.working);
     clearTimeout(timer);
+  }
+
+  /** Carries out what may be claimed now, and waits for it: how many. For who drives time by hand. */
+  async runOnce(): Promise<number> {
+    const { workerId, slots, partitions } = this.options;
+    if (this.types.length === 0) return 0;
+    const request = { types: this.types, workerId, max: slots, partitions };
+    const tasks = await claimNow(this.context.store, request);
+    for (const task of tasks) await this.perform(task);
+    return tasks.length;
   }
 
   private async run(): Promise<void> {

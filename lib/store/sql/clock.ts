@@ -15,11 +15,15 @@ interface Reading {
 }
 
 /** For showing; decides nothing. */
-export async function readClock(handle: Pick<Handle, "query">, provider: Provider): Promise<number> {
+export async function readClock(
+  handle: Pick<Handle, "query">,
+  provider: Provider,
+  machine: () => number = machineNow,
+): Promise<number> {
   const [row] =
     provider === "sqlite"
       ? await handle.query<Reading>(
-          sql`SELECT max("high_water_ms", ${machineNow()} + "offset_ms") AS "now" FROM "clock"`,
+          sql`SELECT max("high_water_ms", ${machine()} + "offset_ms") AS "now" FROM "clock"`,
         )
       : await handle.query<Reading>(
           sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms" AS "now" FROM "clock"`,
@@ -30,9 +34,9 @@ export async function readClock(handle: Pick<Handle, "query">, provider: Provide
 /**
  * SQLite: opens a writing transaction's books: counts it, and raises the high-water mark to the time it returns.
  */
-export async function beginOnSqlite(handle: Handle): Promise<number> {
+export async function beginOnSqlite(handle: Handle, machine: () => number = machineNow): Promise<number> {
   const [row] = await handle.query<Reading>(
-    sql`UPDATE "clock" SET "tx" = "tx" + 1, "high_water_ms" = max("high_water_ms", ${machineNow()} + "offset_ms") WHERE "id" = 1 RETURNING "high_water_ms" AS "now"`,
+    sql`UPDATE "clock" SET "tx" = "tx" + 1, "high_water_ms" = max("high_water_ms", ${machine()} + "offset_ms") WHERE "id" = 1 RETURNING "high_water_ms" AS "now"`,
   );
   return must(row, "the clock has its row").now;
 }

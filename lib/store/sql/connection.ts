@@ -43,10 +43,12 @@ export interface DatabaseConnection extends Reader {
 }
 
 export interface ConnectionOptions {
-  /** `file:PATH` or `postgresql://…`. */
+  /** `file:PATH`, `file::memory:` (this process alone) or `postgresql://…`. */
   url: string;
   /** PostgreSQL: connections this process may hold. */
   connections: number;
+  /** SQLite: instead of the machine's clock, ms since the epoch; never below what it has given. */
+  clock?: () => number;
   /** PostgreSQL: false: neither sends nor hears hints of work, as where a pooler knows no LISTEN. */
   hints?: boolean;
   /** Tests only, on PostgreSQL: holds each statement of a transaction until it resolves. */
@@ -118,9 +120,10 @@ interface Opened {
 
 async function openSqlite({ url, pagesMax }: ConnectionOptions): Promise<Opened> {
   const { PrismaClient } = await import("../generated/sqlite/client");
-  const { openSqliteAdapter } = await import("./sqlite-adapter");
-  const path = resolve(/* turbopackIgnore: true */ url.slice("file:".length));
-  mkdirSync(dirname(path), { recursive: true });
+  const { memoryPath, openSqliteAdapter } = await import("./sqlite-adapter");
+  const name = url.slice("file:".length);
+  const path = name === memoryPath ? name : resolve(/* turbopackIgnore: true */ name);
+  if (path !== memoryPath) mkdirSync(dirname(path), { recursive: true });
   const adapter = await openSqliteAdapter({
     path,
     busyTimeoutMs: 10_000,

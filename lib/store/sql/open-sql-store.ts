@@ -12,6 +12,7 @@ import type { Handle } from "./statement";
 import { audit, insertRows } from "./tables";
 import { dialects } from "./dialect";
 import { fleetReads, fleetTransaction } from "./fleet-queries";
+import { nextDue } from "./due-queries";
 import { instanceReads } from "./instance-queries";
 import { lockReads, lockTransaction } from "./lock-queries";
 import { watchingLeft } from "./left-work";
@@ -55,7 +56,8 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...scheduleReads(connection, dialect),
     ...batchReads(connection, dialect),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
-    now: () => readClock(connection, provider),
+    now: () => readClock(connection, provider, options.clock),
+    nextDue: (after) => nextDue(connection, after),
     changesSince: (position, limit) => readChanges(connection, provider, position, limit),
     async transaction(work) {
       let leaves = false;
@@ -82,7 +84,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   async function begin(handle: Handle): Promise<StoreTransaction> {
     let places = 0;
     const nextN = () => (places += 1);
-    const begunAt = provider === "sqlite" ? await beginOnSqlite(handle) : null;
+    const begunAt = provider === "sqlite" ? await beginOnSqlite(handle, options.clock) : null;
     // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
     const now = () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt));
     return {

@@ -27,8 +27,11 @@ import { writeLockOwner } from "./sqlite-lock-owner";
 import { Sql, type Handle, type RowStatement, type Statement } from "./statement";
 import { asStoreError } from "./store-error";
 
+/** The path of a database that is nowhere but in this process. */
+export const memoryPath = ":memory:";
+
 export interface SqliteOptions {
-  /** A file's path. */
+  /** A file's path, or memoryPath. */
   path: string;
   /** How long to wait for another process's writing transaction before giving up with `database-busy`. */
   busyTimeoutMs: number;
@@ -87,8 +90,10 @@ export async function openSqliteAdapter({
     `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = ${checkpointPages}`,
   );
   if (pagesMax !== undefined) writer.database.exec(`PRAGMA max_page_count = ${pagesMax}`);
-  const reader = new Connection(path);
-  reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
+  // A database in memory is one connection's alone: its readers wait for the writer's turn to be over.
+  const isShared = path !== memoryPath;
+  const reader = isShared ? new Connection(path) : writer;
+  if (isShared) reader.database.exec("PRAGMA query_only = ON; PRAGMA cache_size = -16000");
 
   let version = -1;
   let othersAt = -Infinity;
@@ -121,7 +126,7 @@ export async function openSqliteAdapter({
     provider: "sqlite",
     adapterName,
     async queryRaw(query) {
-      if (!writer.isReadOnly(query.sql)) return write(query.sql, () => writer.query(query));
+      if (!isShared || !writer.isReadOnly(query.sql)) return write(query.sql, () => writer.query(query));
       await turn.breathe();
       return patiently(() => reader.query(query));
     },
@@ -130,7 +135,7 @@ export async function openSqliteAdapter({
     startTransaction: () =>
       Promise.reject(new Error("transactions go through the adapter's own transaction()")),
     dispose() {
-      reader.database.close();
+      if (isShared) reader.database.close();
       writer.database.close();
       return Promise.resolve();
     },
