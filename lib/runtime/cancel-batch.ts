@@ -13,5 +13,6 @@ export const cancelBatch = (
   changeBatch(context, actor, batchId, "cancel-batch", (row, now) =>
     row.status === "done" || row.status === "cancelled"
       ? row
-      : { ...row, status: "cancelled", nextAt: null, token: null, endedAt: now },
+      : // The token stays: whoever has the present portion may still tell what became of it.
+        { ...row, status: "cancelled", nextAt: null, endedAt: now },
   );

@@ -12,6 +12,12 @@ export const resumeBatch = (
 ): Promise<BatchView> =>
   changeBatch(context, actor, batchId, "resume-batch", (row, now) =>
     row.status === "cancelled"
-      ? { ...row, status: row.cursor === null ? "running" : "listing", nextAt: now, endedAt: null }
+      ? {
+          ...row,
+          status: row.cursor === null ? "running" : "listing",
+          nextAt: now,
+          token: null,
+          endedAt: null,
+        }
       : row,
   );

@@ -69,7 +69,7 @@ async function list({ store }: RuntimeContext, batch: BatchRow): Promise<void> {
   const { ids, cursor } = await nextListed(store, batch);
   await store.transaction(async (tx) => {
     const row = await stillOurs(tx, batch);
-    if (!row) return;
+    if (!row || row.status !== "listing") return;
     const items = ids.map((instanceId, index): BatchItemRow => ({
       batchId: row.id,
       place: row.total + index,
@@ -113,9 +113,8 @@ async function carryOut(
   const items = await store.listBatchItems(batch.id, "pending", null, size);
   const after = await performAll(context, batch, items, report);
   await store.transaction(async (tx) => {
-    const row = await tx.lockBatch(batch.id);
-    // One that was cancelled meanwhile is nobody's: what was done is told.
-    if (!row || (row.token !== batch.token && row.status !== "cancelled")) return;
+    const row = await stillOurs(tx, batch);
+    if (!row) return;
     const now = await tx.now();
     await tx.updateBatchItems(after.map((item) => ({ ...item, at: item.status === "pending" ? null : now })));
     const counted = (status: BatchItemRow["status"]) => after.filter((item) => item.status === status).length;
@@ -125,6 +124,7 @@ async function carryOut(
       refused: row.refused + counted("refused"),
       skipped: row.skipped + counted("skipped"),
     };
+    // Stopped meanwhile: what was done is told.
     if (row.status === "cancelled") return tx.updateBatch(told);
     const done = told.ok + told.refused + told.skipped === told.total;
     if (done) return tx.updateBatch({ ...told, status: "done", token: null, nextAt: null, endedAt: now });
