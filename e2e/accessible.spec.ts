@@ -13,7 +13,6 @@ const pages = [
   ["locks", "/locks?key=zone:Z-14"],
   ["work", "/work"],
   ["schedules", "/schedules"],
-  ["a new schedule", "/schedules?form=new"],
   ["batches", "/batches"],
 ] as const;
 

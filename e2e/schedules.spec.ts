@@ -1,6 +1,7 @@
 /**
  * A schedule from the console: written with its next times in view, fired by a worker, run by hand, paused, deleted.
  */
+import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "@playwright/test";
 import { apiOf } from "./api";
 
@@ -18,6 +19,7 @@ test("write a schedule, see it fire, run it by hand, pause it, delete it", async
     await page.getByTestId("schedule-zone").fill("Europe/Berlin");
     await expect(page.getByTestId("schedule-preview").locator("time")).toHaveCount(5);
     await expect(page.getByTestId("schedule-preview")).toContainText("02:30:00 CE");
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
     await page.getByTestId("schedule-cron").fill("*/2 * * * * *");
     await page.getByTestId("schedule-chart").selectOption("order");
     await page.getByTestId("schedule-submit").click();
