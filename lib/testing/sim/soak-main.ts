@@ -106,9 +106,9 @@ export async function soak(options: { minutes: number; seed: number; program: st
         sendAll(runtime, new Random(seed + n), n, sent, tally, over),
       ),
       ...Array.from({ length: taskWorkersCount }, (_, n) =>
-        workAll(runtime, new Random(seed - n), n, tally, over),
+        goingOn(() => workAll(runtime, new Random(seed - n), n, tally, over), over),
       ),
-      lockAll(runtime, new Random(seed ^ 5), tally, over),
+      goingOn(() => lockAll(runtime, new Random(seed ^ 5), tally, over), over),
     ];
     await Promise.all([
       ...load,
@@ -222,6 +222,19 @@ async function sendAll(
     await submit(runtime, one, 1, random.chance(0.5) ? 0 : 5_000);
     if (one.seq === null) tally.lost += 1;
     await sleep(random.below(40));
+  }
+}
+
+/** The database may cut a process off that was itself held up: what it was doing then is lost, and it goes on. */
+async function goingOn(work: () => Promise<void>, over: () => boolean): Promise<void> {
+  while (!over()) {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof LockstepError) || (error.retry !== "later" && error.code !== "lease-lost"))
+        throw error;
+      await sleep(100);
+    }
   }
 }
 
