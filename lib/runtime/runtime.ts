@@ -95,7 +95,6 @@ import { updateSchedule } from "./update-schedule";
 import { WorkerOrders } from "./worker-orders";
 import { Presence } from "./worker-registry";
 import { FleetCounter } from "./workers/count-fleet";
-import { startLoop, type Loop } from "./workers/loop";
 import { TaskWaits } from "./task-waits";
 import { fireSchedules } from "./workers/fire-schedules";
 import { Purger } from "./workers/purge-old";
@@ -106,6 +105,7 @@ import { TaskRunner } from "./workers/run-tasks";
 import { settleSagas, type SagaWalk } from "./workers/settle-sagas";
 import { settleTasks } from "./workers/settle-tasks";
 import { stepWaiting, type Walk } from "./workers/step-waiting";
+import { startWorkLoops, type Rounds, type WorkLoops } from "./workers/work-loops";
 
 const verbs = {
   listCharts,
@@ -232,14 +232,10 @@ export function createRuntime({
   // Every call that waits listens to it.
   setMaxListeners(0, closing.signal);
   const machines = new Machines(store);
-  const loops: Loop[] = [];
+  let loops: WorkLoops | null = null;
   const walk: Walk = { after: "", partitions };
-  const wake = () => loops[0]?.hint();
-  const settle = () => {
-    loops[1]?.hint();
-    loops[2]?.hint();
-    loops[3]?.hint();
-  };
+  const wake = () => loops?.hint("steps");
+  const settle = () => loops?.hint("tasks", "children", "sagas");
   const afterBatch = async (result: BatchResult) => {
     context.sends.noteBatch(result);
     if (result.leftWork) wake();
@@ -282,6 +278,15 @@ export function createRuntime({
     draining: orders.draining,
     note: invocations.note() ?? undefined,
   }));
+  const rounds: Rounds = {
+    steps: () => stepWaiting(context, walk, caution, afterBatch),
+    tasks: () => settleTasks(store, wake),
+    children: () => settleChildren(context, report),
+    sagas: () => settleSagas(context, sagaWalk, report),
+    locks: () => settleLocks(store),
+    schedules: () => fireSchedules(context, report),
+    batches: () => runBatches(context, report),
+  };
   const fleet = new FleetCounter(store, machines);
   const purger = new Purger(context, { workerId, archiveFolder });
   const feed = new ChangeFeed(store, closing.signal, report);
@@ -293,26 +298,18 @@ export function createRuntime({
     changesSince: (position, limit) => feed.since(position, limit),
     subscribe: (listener) => feed.subscribe(listener),
     startWorkers() {
-      if (loops.length > 0 || closing.signal.aborted) return;
+      if (loops || closing.signal.aborted) return;
       feed.start();
       tasks.start();
-      const step = async () => {
+      const steps = async () => {
         await presence.whenBegun;
-        if (orders.draining) return false;
-        return stepWaiting(context, walk, caution, afterBatch);
+        return orders.draining ? false : rounds.steps();
       };
-      loops.push(
-        startLoop(step, report),
-        startLoop(() => settleTasks(store, wake), report),
-        startLoop(() => settleChildren(context, report), report),
-        startLoop(() => settleSagas(context, sagaWalk, report), report),
-        startLoop(() => settleLocks(store), report),
-        startLoop(() => fireSchedules(context, report), report),
-        startLoop(() => runBatches(context, report), report),
-        startLoop(() => fleet.round(), report),
-        startLoop(() => purger.round(), report),
-        startLoop(() => presence.round(), report),
-        startLoop(() => orders.round(), report),
+      loops = startWorkLoops(
+        store,
+        { ...rounds, steps },
+        [fleet, purger, presence, orders].map((each) => () => each.round()),
+        report,
       );
       store.onCommit((where) => {
         if (where === "here") return;
@@ -323,13 +320,7 @@ export function createRuntime({
     async workOnce() {
       const head = async () => (await store.changesSince(null, 1)).position;
       const before = await head();
-      await stepWaiting(context, walk, caution, afterBatch);
-      await settleTasks(store, wake);
-      await settleChildren(context, report);
-      await settleSagas(context, sagaWalk, report);
-      await settleLocks(store);
-      await fireSchedules(context, report);
-      await runBatches(context, report);
+      for (const round of Object.values(rounds)) await round();
       // A claim is a transaction also when there is nothing to claim.
       const idle = await head();
       return (await tasks.runOnce()) > 0 || idle !== before;
@@ -338,7 +329,7 @@ export function createRuntime({
       closed ??= (async () => {
         await tasks.stop();
         closing.abort();
-        await Promise.all(loops.map((loop) => loop.stop()));
+        await loops?.stop();
         await Promise.allSettled(underWay);
         await context.sends.idle();
         await feed.idle();

@@ -16,6 +16,7 @@ import type { AloneSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
 import type { WorkerOrderReads, WorkerOrderTransaction } from "./worker-orders";
 import type { WorkerReads, WorkerTransaction } from "./workers";
+import type { WorkReads } from "./work";
 
 export interface Store
   extends
@@ -28,6 +29,7 @@ export interface Store
     RetentionReads,
     FleetReads,
     WorkerReads,
+    WorkReads,
     ScheduleReads,
     BatchReads {
   readonly database: "sqlite" | "postgresql";

@@ -1,18 +1,20 @@
 /**
- * A loop that looks for work: at once after a hint, and at least every `pollMs` because every hint may be lost (I8).
+ * A loop that does work: at once after a hint, and every so often where nobody hints.
  *
  * Holds: one round at a time; a round that fails is tried again later and never ends the loop; stop() waits for the round
  *        under way.
  */
-import { pollMs } from "../limits";
-
 export interface Loop {
   hint(): void;
   stop(): Promise<void>;
 }
 
-/** `round` says whether there is more to do at once. */
-export function startLoop(round: () => Promise<boolean>, report: (error: unknown) => void): Loop {
+/** `round` says whether there is more to do at once. `everyMs`: null waits for hints alone. */
+export function startLoop(
+  round: () => Promise<boolean>,
+  report: (error: unknown) => void,
+  everyMs: number | null,
+): Loop {
   let stopped = false;
   let hinted = false;
   let wake: () => void = () => undefined;
@@ -31,7 +33,7 @@ export function startLoop(round: () => Promise<boolean>, report: (error: unknown
       }
       if (stopped || more || hinted) continue;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pollMs);
+        const timer = everyMs === null ? undefined : setTimeout(resolve, everyMs);
         wake = () => {
           clearTimeout(timer);
           resolve();

@@ -5,7 +5,7 @@ import type { BatchItemRow, BatchReads, BatchRow, BatchTransaction } from "../ba
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
 import { filtersOf } from "./instance-queries";
-import { join, sql, type Handle } from "./statement";
+import { join, sql, type Handle, type Sql } from "./statement";
 import { batches, batchItems, insertRows, instances, updateRows } from "./tables";
 
 export function batchReads(handle: Reader, dialect: Dialect): BatchReads {
@@ -24,7 +24,7 @@ export function batchReads(handle: Reader, dialect: Dialect): BatchReads {
     },
     async findDueBatches(now, limit) {
       const rows = await handle.query<{ id: string }>(
-        sql`SELECT ${batches.pick("id")} FROM ${batches.name} WHERE "next_at" <= ${now} ORDER BY "next_at" LIMIT ${limit}`,
+        sql`SELECT ${batches.pick("id")} ${dueBatches(now)} ORDER BY "next_at" LIMIT ${limit}`,
       );
       return rows.map(({ id }) => id);
     },
@@ -48,6 +48,8 @@ export function batchReads(handle: Reader, dialect: Dialect): BatchReads {
 }
 
 const changeable = Object.keys(batches.columns).filter((name) => name !== "id");
+
+export const dueBatches = (now: number | Sql): Sql => sql`FROM ${batches.name} WHERE "next_at" <= ${now}`;
 
 export function batchTransaction(handle: Handle, dialect: Dialect): BatchTransaction {
   return {

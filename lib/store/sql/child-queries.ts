@@ -16,12 +16,10 @@ const ofFamily = ({ parentId, parentIncarnation, parentTask }: FamilyKey): Sql =
 export function childReads(handle: Reader): ChildReads {
   return {
     findDueFamilies: (now, limit) =>
-      handle.query<TaskRow>(
-        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each', 'lock') ORDER BY "due_at" LIMIT ${limit}`,
-      ),
+      handle.query<TaskRow>(sql`SELECT ${tasks.all} ${dueFamilies(now)} ORDER BY "due_at" LIMIT ${limit}`),
     async findOrphans(limit) {
       const rows = await handle.query<{ childId: string }>(
-        sql`SELECT ${children.pick("childId")} FROM ${children.name} WHERE "status" = 'orphan' LIMIT ${limit}`,
+        sql`SELECT ${children.pick("childId")} ${orphans} LIMIT ${limit}`,
       );
       return rows.map(({ childId }) => childId);
     },
@@ -33,6 +31,10 @@ export function childReads(handle: Reader): ChildReads {
     },
   };
 }
+
+export const orphans = sql`FROM ${children.name} WHERE "status" = 'orphan'`;
+export const dueFamilies = (now: number | Sql): Sql =>
+  sql`FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each', 'lock')`;
 
 export function childTransaction(handle: Handle, dialect: Dialect): ChildTransaction {
   return {

@@ -8,7 +8,7 @@
 import { uptime } from "node:os";
 import { must } from "@/lib/base/assert";
 import type { Provider } from "./connection";
-import { sql, type Handle } from "./statement";
+import { sql, type Handle, type Sql } from "./statement";
 
 interface Reading {
   now: number;
@@ -20,16 +20,15 @@ export async function readClock(
   provider: Provider,
   machine: () => number = machineNow,
 ): Promise<number> {
-  const [row] =
-    provider === "sqlite"
-      ? await handle.query<Reading>(
-          sql`SELECT max("high_water_ms", ${machine()} + "offset_ms") AS "now" FROM "clock"`,
-        )
-      : await handle.query<Reading>(
-          sql`SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms" AS "now" FROM "clock"`,
-        );
+  const [row] = await handle.query<Reading>(sql`SELECT ${nowIn(provider, machine)} AS "now" FROM "clock"`);
   return must(row, "the clock has its row").now;
 }
+
+/** The same as an expression over the clock's row. */
+export const nowIn = (provider: Provider, machine: () => number = machineNow): Sql =>
+  provider === "sqlite"
+    ? sql`max("high_water_ms", ${machine()} + "offset_ms")`
+    : sql`floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms"`;
 
 /**
  * SQLite: opens a writing transaction's books: counts it, and raises the high-water mark to the time it returns.

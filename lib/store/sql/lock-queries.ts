@@ -56,11 +56,11 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       ),
     findReadyStates: (limit) =>
       handle.query(
-        sql`SELECT w."session" AS "session", w."holder" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket") LIMIT ${limit}`,
+        sql`SELECT w."session" AS "session", w."holder" AS "holder" ${readyStates} LIMIT ${limit}`,
       ),
     async findUnsettled(now, limit) {
       const rows = await handle.query<{ key: string }>(
-        sql`SELECT "key" FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0 UNION SELECT "key" FROM "lock_waiters" WHERE "gives_up_at" <= ${now} LIMIT ${limit}`,
+        sql`SELECT "key" ${unsettledLocks(now)} UNION SELECT "key" ${unsettledWaiters(now)} LIMIT ${limit}`,
       );
       return rows.map((row) => row.key);
     },
@@ -70,6 +70,12 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       ),
   };
 }
+
+export const readyStates = sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket")`;
+export const unsettledLocks = (now: number | Sql): Sql =>
+  sql`FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0`;
+export const unsettledWaiters = (now: number | Sql): Sql =>
+  sql`FROM "lock_waiters" WHERE "gives_up_at" <= ${now}`;
 
 export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => number): LockTransaction {
   async function lockExisting(key: string): Promise<LockRow | null> {

@@ -23,6 +23,7 @@ import { aloneSteps } from "./step-alone";
 import { stepTransaction } from "./step-queries";
 import { taskReads, taskTransaction } from "./task-queries";
 import { workerOrderReads, workerOrderTransaction } from "./worker-order-queries";
+import { workReads } from "./work-queries";
 import { workerReads, workerTransaction } from "./worker-queries";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
@@ -53,6 +54,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     ...retentionReads(connection),
     ...fleetReads(connection, provider),
     ...workerReads(connection, dialect),
+    ...workReads(connection, provider, options.clock),
     ...scheduleReads(connection, dialect),
     ...batchReads(connection, dialect),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),

@@ -4,7 +4,7 @@
 import type { ScheduleReads, ScheduleRow, ScheduleTransaction, TickRow } from "../schedules";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { join, sql, type Handle } from "./statement";
+import { join, sql, type Handle, type Sql } from "./statement";
 import { insertRows, schedules, scheduleTicks, updateRows } from "./tables";
 
 export function scheduleReads(handle: Reader, dialect: Dialect): ScheduleReads {
@@ -25,7 +25,7 @@ export function scheduleReads(handle: Reader, dialect: Dialect): ScheduleReads {
     },
     async findDueSchedules(now, limit) {
       const rows = await handle.query<{ id: string }>(
-        sql`SELECT ${schedules.pick("id")} FROM ${schedules.name} WHERE "next_at" <= ${now} ORDER BY "next_at" LIMIT ${limit}`,
+        sql`SELECT ${schedules.pick("id")} ${dueSchedules(now)} ORDER BY "next_at" LIMIT ${limit}`,
       );
       return rows.map(({ id }) => id);
     },
@@ -41,6 +41,8 @@ export function scheduleReads(handle: Reader, dialect: Dialect): ScheduleReads {
 }
 
 const changeable = Object.keys(schedules.columns).filter((name) => name !== "id");
+
+export const dueSchedules = (now: number | Sql): Sql => sql`FROM ${schedules.name} WHERE "next_at" <= ${now}`;
 
 export function scheduleTransaction(handle: Handle, dialect: Dialect): ScheduleTransaction {
   return {

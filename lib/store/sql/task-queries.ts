@@ -15,7 +15,7 @@ import {
 } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { empty, join, sql, type Handle, type RowStatement } from "./statement";
+import { empty, join, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import { columnName, concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } from "./tables";
 
 const keyColumns = ["instanceId", "taskId"];
@@ -62,15 +62,15 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
     findKeys: (keys) =>
       keys.length === 0 ? Promise.resolve([]) : handle.query<KeyRow>(selectKeys(dialect, keys)),
     findFreeKeys: (limit) =>
-      handle.query<KeyRow>(
-        sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE "free" = 1 LIMIT ${limit}`,
-      ),
+      handle.query<KeyRow>(sql`SELECT ${concurrencyKeys.all} ${freeKeys} LIMIT ${limit}`),
     findDueTasks: (now, limit) =>
-      handle.query<TaskKey>(
-        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" NOT IN ('chart', 'each', 'lock') ORDER BY "due_at" LIMIT ${limit}`,
-      ),
+      handle.query<TaskKey>(sql`SELECT ${selectKey} ${dueTasks(now)} ORDER BY "due_at" LIMIT ${limit}`),
   };
 }
+
+export const freeKeys = sql`FROM ${concurrencyKeys.name} WHERE "free" = 1`;
+export const dueTasks = (now: number | Sql): Sql =>
+  sql`FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" NOT IN ('chart', 'each', 'lock')`;
 
 export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransaction {
   return {
