@@ -15,6 +15,6 @@ export interface Work {
 }
 
 export interface WorkReads {
-  /** As of the database's time. A worker that steps a share of the instances is told of the others' too. */
-  findWork(): Promise<Work>;
+  /** As of `at`; default: the database's time. A worker that steps a share of the instances is told of the others' too. */
+  findWork(at?: number): Promise<Work>;
 }

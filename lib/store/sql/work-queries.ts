@@ -19,14 +19,15 @@ const exists = (...sources: Sql[]): Sql =>
 
 export function workReads(reader: Reader, provider: Provider, clock?: () => number): WorkReads {
   return {
-    async findWork() {
+    async findWork(at) {
+      const time = at === undefined ? nowIn(provider, clock) : sql`CAST(${at} AS bigint)`;
       const [row] = await reader.query<Record<keyof Work, number | boolean>>(
         sql`SELECT ${exists(
           sql`FROM "mailbox" WHERE "parked" = 0`,
           sql`FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now}`,
         )} AS "steps", ${exists(dueTasks(now), freeKeys)} AS "tasks", ${exists(dueFamilies(now), readyStates, orphans)} AS "children", ${exists(
           sql`FROM "instances" WHERE "status" = 'compensating' AND "deleted_at" IS NULL`,
-        )} AS "sagas", ${exists(unsettledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${nowIn(provider, clock)} AS "now" FROM "clock") AS t`,
+        )} AS "sagas", ${exists(unsettledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${time} AS "now" FROM "clock") AS t`,
       );
       const is = (kind: keyof Work) => Boolean(row?.[kind]);
       return {
