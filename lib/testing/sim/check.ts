@@ -25,7 +25,6 @@ import type { Committed, World } from "./world";
 interface Sent {
   from: string;
   fromSeq: number;
-  at: number;
   to: string;
   type: string;
   mark: string | null;
@@ -60,7 +59,7 @@ export async function checkEnd(
       wrong.push(`I8: ${row.id} is ${row.status} and has ${queued} messages left`);
   }
   checkSends(history, ends, wrong);
-  checkBetween(history, ends, sent, wrong);
+  checkBetween(history, ends, sent, committed, wrong);
   checkAnswers(history, ends, wrong);
   const lockLogs = await checkLocks(store, history, wrong);
   checkFences(history, ends, lockLogs, committed, wrong);
@@ -125,7 +124,6 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
       sent.push({
         from: row.id,
         fromSeq: entry.seq,
-        at: entry.at,
         to,
         type: effect.event.type,
         mark: markIn(effect.event.data),
@@ -307,8 +305,11 @@ function checkBetween(
   history: History,
   ends: ReadonlyMap<string, InstanceEnd>,
   sent: readonly Sent[],
+  committed: readonly Committed[],
   wrong: string[],
 ): void {
+  const order = new Map(committed.map(({ id, seq }, index) => [`${id}#${seq}`, index]));
+  const placeOf = (id: string, seq: number): number => order.get(`${id}#${seq}`) ?? Infinity;
   const places = placesOf(ends, ({ actor }) => actor.startsWith("instance:"));
   const bounced = new Map<string, number>();
   for (const [id, { log, dead }] of ends) {
@@ -320,7 +321,7 @@ function checkBetween(
     }
   }
   const lastOf = new Map<string, number>();
-  for (const { from, fromSeq, at, to, type, mark } of sent) {
+  for (const { from, fromSeq, to, type, mark } of sent) {
     if (mark === null || type !== "pong") continue;
     const name = `pong ${mark} from ${from}#${fromSeq} to ${to}`;
     // Who was forked sends what the other sent, too.
@@ -333,9 +334,9 @@ function checkBetween(
     const alive = end && end.row.deletedAt === null && !history.deleted.has(to) && !isEnded(end.row.status);
     const back = bounced.get(`${from} ${to}`) ?? 0;
     // Sent before there was a receiver: the sender was told, when it was there to be told.
-    const early = (end?.log[0]?.at ?? 0) >= at;
-    const told = back > 0 || history.deleted.has(from) || isEnded(ends.get(from)?.row.status ?? "");
-    if (arrived.length === 0 && early && told) bounced.set(`${from} ${to}`, back - 1);
+    const early = placeOf(to, 1) >= placeOf(from, fromSeq);
+    const gone = history.deleted.has(from) || isEnded(ends.get(from)?.row.status ?? "");
+    if (arrived.length === 0 && (back > 0 || (early && gone))) bounced.set(`${from} ${to}`, back - 1);
     else if (alive && end.queued === 0 && arrived.length === 0)
       wrong.push(`I2: ${name} was sent and never arrived`);
     const [entry] = entries;

@@ -272,13 +272,9 @@ export class Client {
     const instanceId = this.random.pick(this.first);
     const chartId = this.random.pick(this.charts);
     const idempotencyKey = this.fresh("b");
+    const input = startInput(instanceId, this.history.lockKeys, this.random);
     await this.ask(true, (runtime) =>
-      runtime.startInstance(actor, {
-        chartId,
-        id: instanceId,
-        input: startInput(instanceId, this.history.lockKeys, this.random),
-        idempotencyKey,
-      }),
+      runtime.startInstance(actor, { chartId, id: instanceId, input, idempotencyKey }),
     );
   }
 

@@ -80,6 +80,14 @@ function mailboxes(
   };
 }
 
+const nothing = Object.fromEntries(
+  ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
+    .concat("children")
+    .map((name) => [name, 0]),
+);
+/** So that a seed has much of what the fault is about. */
+const only = (weights: SeedOptions["weights"]): SeedOptions["weights"] => ({ ...nothing, ...weights });
+
 const rarely = (world: World): boolean => world.faults && world.random.chance(0.2);
 
 export const plantedFaults: Record<string, PlantedFault> = {
@@ -271,7 +279,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 3,
     says: "I3",
     options: {
-      weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
+      weights: only({ send: 80, lock: 60 }),
       instances: 1,
       faultRate: 0,
       rewrite: (text) => text.replace(" FOR SHARE", ""),
@@ -297,7 +305,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I8",
     options: {
-      weights: { send: 80, task: 30, control: 2, start: 0 },
+      weights: only({ send: 80, task: 30 }),
       faultRate: 0,
       plant: readyByFlag,
     },
@@ -307,7 +315,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "a deadlock",
     options: {
-      weights: { send: 60, task: 80, control: 0, start: 0 },
+      weights: only({ send: 50, task: 80 }),
       instances: 1,
       faultRate: 0,
       plant: inTransactions((tx) => ({
@@ -330,7 +338,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I3",
     options: {
-      weights: { send: 60, start: 60, control: 0 },
+      weights: only({ send: 60, start: 40 }),
       faultRate: 0,
       plant: inTransactions((tx) => {
         const lives = new Map<string, number>();
@@ -448,12 +456,12 @@ function fedBySerial(store: Store, world: World): Store {
       },
     }),
     changesSince(position) {
-      const after = Number(position) || 0;
+      const after = Number(/^serial (\d+)$/.exec(position ?? "")?.[1] ?? 0);
       const found = feed.visible.filter(({ serial }) => serial > after).sort((a, b) => a.serial - b.serial);
       const last = found.at(-1)?.serial ?? after;
       return Promise.resolve({
         changes: found.map(({ change }) => change),
-        position: `${last}`,
+        position: `serial ${last}`,
         resync: false,
       });
     },

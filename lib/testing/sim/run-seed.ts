@@ -136,8 +136,8 @@ async function live(
   world.faults = false;
   for (const process of [...world.processes]) process.crash();
   await settle(world, history);
-  // What sleeps for a while comes due, once.
-  world.passTime(120_000);
+  // What sleeps for a while comes due, once; also what was put to sleep before the clock went back.
+  world.passTime(Math.max(...world.clock) - world.nowMs + 120_000);
   await settle(world, history);
   for (let round = 0; round < roundsMax && (await undo(world, history)); round += 1)
     await settle(world, history);

@@ -32,6 +32,11 @@ export const tellSeed = ({ seed, wrong, trail, crashes }: SeedEnd): string =>
     "\n  ",
   );
 
+function progress(level: string, seed: number, failed: number, began: number): void {
+  const seconds = Math.round((Date.now() - began) / 1000);
+  process.stdout.write(`${level}: up to seed ${seed}: ${failed} failed, ${seconds} s\n`);
+}
+
 export async function runBoundary(options: { seeds: number; from: number }): Promise<number> {
   const began = Date.now();
   let failed = 0;
@@ -50,6 +55,7 @@ export async function runBoundary(options: { seeds: number; from: number }): Pro
         process.stdout.write(`${tellSeed(end)}\n`);
       }
     });
+    progress("boundary", Math.min(base + 499, from + seeds - 1), failed, began);
   }
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   process.stdout.write(
@@ -76,6 +82,7 @@ export async function runStatements({ seeds, from }: { seeds: number; from: numb
       }
       await simulator.end();
       await database.drop();
+      progress("statements", Math.min(base + 499, from + seeds - 1), failed, began);
     }
   } finally {
     await server.stop();

@@ -107,6 +107,11 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
   const own: Partial<Store> = {
     transaction,
     now: () => (process.dead ? never() : Promise.resolve(world.nowMs)),
+    findWork: () =>
+      call("findWork", () => {
+        if (pick(["fails"]) !== null) throw unavailable();
+        return real.findWork(world.nowMs);
+      }),
     alone: real.alone && {
       find: (id) =>
         call("alone.find", async () => {

@@ -17,7 +17,7 @@ test(
       for (let seed = 1; seed <= seeds; seed += 1) {
         const end = await simulator.run(seed);
         if (end.wrong.length > 0)
-          expect.fail(`${tellSeed(end)}\n  again: npm run sim -- --level statement --seed ${seed}`);
+          expect.fail(`${tellSeed(end)}\n  again: npm run sim -- --statement ${seed}`);
       }
     } finally {
       await simulator.end();
