@@ -21,6 +21,14 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./worker")).worker(args);
     case "instances":
       return (await import("./instances")).instances(args);
+    case "locks":
+      return (await import("./locks")).locks(args);
+    case "workers":
+      return (await import("./workers")).workers(args);
+    case "retention":
+      return (await import("./retention")).retention(args);
+    case "archive":
+      return (await import("./archive")).archive(args);
     case "schedules":
       return (await import("./schedules")).schedules(args);
     case "batch":

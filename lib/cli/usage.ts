@@ -51,6 +51,18 @@ export const usage = `lockstep: durable statecharts, from the command line
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
+  lockstep locks                       a server's locks, the most waited for first
+      --status held|expired|free|all --search TEXT
+      show|log KEY
+      force-release KEY --fence 7 --reason WHY
+      --url, --json                    as above
+  lockstep workers                     a server's workers: load, last seen, partitions, breakers
+      drain|undrain ID --reason WHY
+      reset ID --breaker NAME --reason WHY
+  lockstep retention                   how long a server keeps what is over
+      preview RULE --keep 30d          how much would go
+      set RULE --keep 30d|for-ever --then purge|archive --reason WHY
+  lockstep archive list FILE…          ended instances that were archived; show FILE… --id ID: all that is stored of one
   lockstep schedules                   a server's schedules, one a line: id, next time, rule, what it does, last outcome
       --chart ID --status active|paused
       create ID --cron "30 2 * * *" --zone Europe/Berlin --chart ID

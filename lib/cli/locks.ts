@@ -1,0 +1,117 @@
+/**
+ * `lockstep locks`: a server's locks, listed, shown, and taken away by force.
+ *
+ * Holds: a force-release names the fence it is about: one that has moved meanwhile is refused, exit 1.
+ */
+import { parseArgs } from "node:util";
+import { LockstepError } from "@/lib/base/errors";
+import { createClient, type Client } from "@/lib/client/client";
+import type { LockSummary } from "@/lib/contract/locks";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:3000" },
+      json: { type: "boolean", default: false },
+      status: { type: "string" },
+      search: { type: "string" },
+      limit: { type: "string", default: "50" },
+      fence: { type: "string" },
+      reason: { type: "string" },
+    },
+  });
+type Values = ReturnType<typeof parse>["values"];
+
+export async function locks(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parse(args);
+  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
+  const client = createClient({ baseUrl: new URL(values.url).origin });
+  const [verb = "list", key, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
+  try {
+    if (verb === "list" && key === undefined) await list(client, values);
+    else if (key === undefined) throw new UsageError(`locks ${verb} needs a key.`);
+    else await act(client, verb, key, values);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    process.stderr.write(`lockstep: ${error.message}\n`);
+    return exit.chart;
+  }
+}
+
+async function list(client: Client, { status, search, json }: Values): Promise<void> {
+  const filter = {
+    // The server says which there are.
+    ...(status === undefined ? {} : { status: status as LockSummary["status"] }),
+    ...(search === undefined ? {} : { search }),
+  };
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page: { items: LockSummary[]; nextCursor: string | null } = await client.listLocks({
+      ...filter,
+      limit: 200,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const item of page.items) {
+      const { key, health, holder, fence, waiters } = item;
+      const line = [key, health, holder ?? "-", `fence ${fence}`, `${waiters} waiting`].join("\t");
+      await writeLine(json ? JSON.stringify(item) : line);
+    }
+    cursor = page.nextCursor;
+  }
+}
+
+async function act(client: Client, verb: string, key: string, values: Values): Promise<void> {
+  if (verb === "show") {
+    await writeLine(JSON.stringify(await client.getLock({ key }), null, values.json ? 0 : 2));
+  } else if (verb === "log") {
+    const limit = Math.min(200, wholeNumber("--limit", values.limit));
+    const { items } = await client.getLockLog({ key, limit });
+    for (const entry of items) {
+      const { seq, at, type, holder, fence, actor, reason } = entry;
+      const line = [
+        `#${seq}`,
+        new Date(at).toISOString(),
+        type,
+        holder ?? "-",
+        `fence ${fence}`,
+        actor,
+        reason ?? "",
+      ];
+      await writeLine(values.json ? JSON.stringify(entry) : line.join("\t").trimEnd());
+    }
+  } else if (verb === "force-release") {
+    const { reason } = values;
+    if (reason === undefined || reason.trim() === "") {
+      throw new UsageError("locks force-release needs --reason: log and audit keep it.");
+    }
+    if (values.fence === undefined) {
+      throw new UsageError(
+        "locks force-release needs --fence, as locks show tells it: it may have moved since.",
+      );
+    }
+    const expectedFence = wholeNumber("--fence", values.fence);
+    const done = await client.forceReleaseLock(
+      { key, expectedFence, reason },
+      { idempotencyKey: crypto.randomUUID() },
+    );
+    const next = done.nextHolder === null ? "it is free" : `${done.nextHolder} has it`;
+    await writeLine(
+      values.json
+        ? JSON.stringify(done)
+        : `${key} was taken from ${done.previousHolder ?? "nobody"}; ${next}, fence ${done.fence}`,
+    );
+  } else {
+    throw new UsageError(`There is no "lockstep locks ${verb}".`);
+  }
+}
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 0) return number;
+  throw new UsageError(`${name} takes a whole number, not ${text}.`);
+}

@@ -1,0 +1,144 @@
+/**
+ * `lockstep locks | workers | retention | archive` against a real server, each verb called as the command calls it.
+ */
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { handle } from "@/lib/api/handle";
+import { noWrites } from "@/lib/store/steps";
+import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
+import { advance } from "@/lib/testing/database";
+import { serveHttp, type TestServer } from "@/lib/testing/http-server";
+import { messageRow } from "@/lib/testing/rows";
+import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { archive } from "./archive";
+import { locks } from "./locks";
+import { retention } from "./retention";
+import { workers } from "./workers";
+
+let at: TestRuntime;
+let server: TestServer;
+let said: { out: string; err: string };
+beforeEach(async () => {
+  at = await freshRuntime("sqlite");
+  server = await serveHttp((request, path) => handle(request, path, () => Promise.resolve(at.runtime)));
+  said = { out: "", err: "" };
+  const listen = (to: "out" | "err") => (text: unknown, done?: unknown) => {
+    said[to] += String(text);
+    if (typeof done === "function") (done as () => void)();
+    return true;
+  };
+  vi.spyOn(process.stdout, "write").mockImplementation(listen("out"));
+  vi.spyOn(process.stderr, "write").mockImplementation(listen("err"));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await server.close();
+  await at.end();
+});
+const run = async (command: (args: string[]) => Promise<number>, ...args: string[]) => {
+  said = { out: "", err: "" };
+  return command([...args, "--url", server.baseUrl]);
+};
+
+test("locks are listed, shown, their log read; one is taken by its fence and a reason alone", async () => {
+  await at.runtime.acquireLock(local, { key: "zone:1", session: "s", holder: "agv-1" });
+  expect(await run(locks)).toBe(0);
+  expect(said.out).toBe("zone:1\thealthy\tagv-1\tfence 1\t0 waiting\n");
+  await expect(run(locks, "force-release", "zone:1", "--reason", "stuck")).rejects.toThrow("needs --fence");
+  await expect(run(locks, "force-release", "zone:1", "--fence", "1")).rejects.toThrow("needs --reason");
+  expect(await run(locks, "force-release", "zone:1", "--fence", "9", "--reason", "stuck")).toBe(1);
+  expect(said.err).toContain("fence");
+  expect(await run(locks, "force-release", "zone:1", "--fence", "1", "--reason", "stuck")).toBe(0);
+  expect(said.out).toBe("zone:1 was taken from agv-1; it is free, fence 2\n");
+  expect(await run(locks, "log", "zone:1")).toBe(0);
+  expect(said.out.split("\n")[0]).toMatch(/^#3\t.*\tFORCE_RELEASED\tagv-1\tfence 2\tlocal\tstuck$/);
+  expect(await run(locks, "show", "zone:1", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ key: "zone:1", status: "free" });
+});
+
+test("a worker is drained and takes work again; its breaker is shown and reset", async () => {
+  let isOpen = true;
+  const store = (await at.again()).store;
+  const worker: Runtime = createRuntime({
+    store,
+    report: () => undefined,
+    invocations: {
+      byType: {},
+      note: () => null,
+      breakers: () => (isOpen ? [{ name: "api.example", state: "open", until: 5 }] : []),
+      resetBreaker: () => (isOpen = false),
+    },
+  });
+  await publish(at.runtime, "counter", counter);
+  await at.runtime.startInstance(local, { chartId: "counter", id: "c" });
+  worker.startWorkers();
+  try {
+    const list = async () => (await at.runtime.listWorkers(local, {})).items[0];
+    await vi.waitUntil(async () => (await list())?.breakers.length === 1, { timeout: 10_000 });
+    const id = (await list())?.id ?? "";
+    expect(await run(workers)).toBe(0);
+    expect(said.out).toMatch(/\truntime\tworking\t0 of 4\tseen \d+ s ago\tapi\.example open\n$/);
+    expect(await run(workers, "reset", id, "--breaker", "api.example", "--reason", "mended")).toBe(0);
+    await vi.waitUntil(async () => (await list())?.breakers.length === 0, { timeout: 10_000 });
+    expect(await run(workers, "drain", id, "--reason", "to be replaced")).toBe(0);
+    await vi.waitUntil(async () => (await list())?.status === "draining", { timeout: 10_000 });
+    // Drained, it steps nothing.
+    const message = messageRow({ instanceId: "c", type: "add", input: '{"kind":"event","type":"add"}' });
+    await at.store.transaction((tx) => tx.writeSteps({ ...noWrites(), enqueued: [message] }));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect((await at.runtime.getInstance(local, { instanceId: "c" })).seq).toBe(1);
+    expect(await run(workers, "undrain", id, "--reason", "it may stay")).toBe(0);
+    await vi.waitUntil(async () => (await list())?.status === "working", { timeout: 10_000 });
+    const seq = async () => (await at.runtime.getInstance(local, { instanceId: "c" })).seq;
+    await vi.waitUntil(async () => (await seq()) === 2, { timeout: 10_000 });
+    expect(await run(workers, "drain", "nobody", "--reason", "to see")).toBe(1);
+    expect(said.err).toBe("lockstep: There is no worker nobody.\n");
+  } finally {
+    await worker.close();
+  }
+}, 60_000);
+
+test("retention is shown, tried and changed; what it archives is read again, and a changed file is told", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "lockstep-archive-"));
+  const { store } = await at.again();
+  const worker = createRuntime({ store, report: () => undefined, archiveFolder: folder });
+  try {
+    await publish(at.runtime, "counter", counter);
+    await at.runtime.startInstance(local, { chartId: "counter", id: "c" });
+    await at.runtime.sendEvent(local, { instanceId: "c", type: "finish" });
+    await advance(at.database.url, 7_200_000);
+    expect(await run(retention, "preview", "completed", "--keep", "1h")).toBe(0);
+    expect(said.out).toBe("1 would go\n");
+    await expect(run(retention, "set", "completed", "--keep", "soon", "--reason", "r")).rejects.toThrow(
+      "--keep",
+    );
+    const set = ["set", "completed", "--keep", "1h", "--then", "archive", "--reason", "full disk"];
+    expect(await run(retention, ...set)).toBe(0);
+    expect(said.out).toBe("completed\t1h\tarchive\t0 removed\n");
+    expect(await run(retention)).toBe(0);
+    expect(said.out).toContain("answers\t7d\tpurge\t0 removed\n");
+    worker.startWorkers();
+    await vi.waitUntil(async () => (await readdir(folder)).some((name) => name.endsWith(".ndjson")), {
+      timeout: 20_000,
+    });
+    const file = join(folder, (await readdir(folder)).find((name) => name.endsWith(".ndjson")) ?? "");
+    said.out = "";
+    expect(await archive(["list", file])).toBe(0);
+    expect(said.out).toMatch(/^c\tcompleted\tcounter v1\t2 entries\t\d{4}-/);
+    said.out = "";
+    expect(await archive(["show", file, "--id", "c"])).toBe(0);
+    expect(JSON.parse(said.out.split("\n")[0] ?? "")).toMatchObject({ kind: "instance", id: "c" });
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace('"finish"', '"vanish"'));
+    expect(await archive(["list", file])).toBe(1);
+    expect(said.err).toContain("what it holds of c was changed");
+    await writeFile(file, text.split("\n").slice(0, -2).join("\n"));
+    expect(await archive(["list", file])).toBe(1);
+    expect(said.err).toContain("cut off");
+  } finally {
+    await worker.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);

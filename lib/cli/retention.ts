@@ -1,0 +1,95 @@
+/**
+ * `lockstep retention`: how long a server keeps what is over, changed and tried.
+ */
+import { parseArgs } from "node:util";
+import { LockstepError } from "@/lib/base/errors";
+import { createClient, type Client } from "@/lib/client/client";
+import { retentionRule, type RetentionRuleView } from "@/lib/contract/operations";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { writeLine } from "./write-line";
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:3000" },
+      json: { type: "boolean", default: false },
+      keep: { type: "string" },
+      then: { type: "string" },
+      reason: { type: "string" },
+    },
+  });
+type Values = ReturnType<typeof parse>["values"];
+
+export async function retention(args: string[]): Promise<ExitCode> {
+  const { values, positionals } = parse(args);
+  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
+  const client = createClient({ baseUrl: new URL(values.url).origin });
+  const [verb = "list", name, ...more] = positionals;
+  if (more.length > 0) throw new UsageError("retention takes one verb and one rule.");
+  try {
+    if (verb === "list" && name === undefined) await list(client, values);
+    else await act(client, verb, name, values);
+    return exit.ok;
+  } catch (error) {
+    if (!(error instanceof LockstepError)) throw error;
+    process.stderr.write(`lockstep: ${error.message}\n`);
+    return exit.chart;
+  }
+}
+
+async function list(client: Client, { json }: Values): Promise<void> {
+  const { items } = await client.listRetention();
+  for (const item of items) await writeLine(json ? JSON.stringify(item) : lineOf(item));
+}
+
+const lineOf = ({ rule, keepMs, then, removed }: RetentionRuleView): string =>
+  [rule, keepMs === null ? "for ever" : spanOf(keepMs), then, `${removed} removed`].join("\t");
+
+async function act(client: Client, verb: string, name: string | undefined, values: Values): Promise<void> {
+  const rule = retentionRule.safeParse(name);
+  if (!rule.success)
+    throw new UsageError(`retention ${verb} needs a rule: ${retentionRule.options.join(", ")}.`);
+  const { keep, then, reason, json } = values;
+  if (verb === "preview") {
+    const keepMs = keep === undefined ? {} : { keepMs: msOf(keep) ?? 0 };
+    const found = await client.previewRetention({ rule: rule.data, ...keepMs });
+    const text = `${found.complete ? "" : "at least "}${found.count} would go`;
+    await writeLine(json ? JSON.stringify(found) : text);
+  } else if (verb === "set") {
+    if (keep === undefined) throw new UsageError("retention set needs --keep, as 30d or for-ever.");
+    if (reason === undefined || reason.trim() === "") {
+      throw new UsageError("retention set needs --reason: the audit keeps it.");
+    }
+    if (then !== undefined && then !== "purge" && then !== "archive") {
+      throw new UsageError(`--then takes purge or archive, not ${then}.`);
+    }
+    const set = await client.setRetention({
+      rule: rule.data,
+      keepMs: msOf(keep),
+      ...(then === undefined ? {} : { then }),
+      reason,
+    });
+    await writeLine(json ? JSON.stringify(set) : lineOf(set));
+  } else {
+    throw new UsageError(`There is no "lockstep retention ${verb}".`);
+  }
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** null: for ever. */
+function msOf(text: string): number | null {
+  if (text === "for-ever") return null;
+  const found = /^(\d{1,9})([smhd])$/.exec(text);
+  if (!found) throw new UsageError(`--keep takes a time as 30d, 12h, 15m or 90s, or for-ever, not ${text}.`);
+  return Number(found[1]) * units[found[2] as keyof typeof units];
+}
+
+function spanOf(ms: number): string {
+  for (const unit of ["d", "h", "m", "s"] as const) {
+    if (ms % units[unit] === 0 && ms >= units[unit]) return `${ms / units[unit]}${unit}`;
+  }
+  return `${ms} ms`;
+}
