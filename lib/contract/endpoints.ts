@@ -585,6 +585,8 @@ export const endpoints = {
     permission: "system:read",
     response: z.object({
       status: z.enum(["ok", "degraded"]),
+      /** What is wrong, in one sentence. */
+      trouble: z.string().nullable(),
       database: z.enum(["sqlite", "postgresql"]),
       now: timestamp,
     }),

@@ -6,6 +6,8 @@ import type { RuntimeContext } from "./runtime-context";
 
 export interface Health {
   status: "ok" | "degraded";
+  /** What is wrong, in one sentence. */
+  trouble: string | null;
   database: "sqlite" | "postgresql";
   now: number;
 }
@@ -13,5 +15,6 @@ export interface Health {
 export async function getHealth({ store }: RuntimeContext, actor: Actor, _args: NoArgs): Promise<Health> {
   requirePermission(actor, "system:read");
   const trouble = await store.trouble();
-  return { status: trouble === null ? "ok" : "degraded", database: store.database, now: await store.now() };
+  const status = trouble === null ? "ok" : "degraded";
+  return { status, trouble, database: store.database, now: await store.now() };
 }
