@@ -115,14 +115,17 @@ function Shown({ schedule, now, ...props }: DetailProps & { schedule: Detail; no
   ].find(([error]) => error !== null);
   return (
     <>
-      <header className="flex min-h-12 shrink-0 items-center gap-2 px-3.5 pt-1.5">
-        <h2 className="min-w-0 truncate font-mono text-title font-semibold" title={scheduleId}>
+      <header className="flex min-h-12 shrink-0 items-center gap-2 px-3.5 pt-1.5 max-lg:flex-wrap max-lg:pt-2.5 max-lg:pb-1.5">
+        <h2
+          className="min-w-0 truncate max-lg:max-w-[calc(100%-120px)] font-mono text-title font-semibold"
+          title={scheduleId}
+        >
           {scheduleId}
         </h2>
         <CopyIcon text={scheduleId} label="Copy the id" />
         <ScheduleChip schedule={schedule} />
         {readOnly ? null : (
-          <span className="ml-auto flex items-center gap-1.5">
+          <span className="ml-auto flex items-center gap-1.5 max-lg:ml-0 max-lg:basis-full">
             <Button disabled={turn.isPending} onClick={() => turn.mutate()} data-testid="turn-schedule">
               {schedule.paused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
               {schedule.paused ? "Resume" : "Pause"}
@@ -143,7 +146,10 @@ function Shown({ schedule, now, ...props }: DetailProps & { schedule: Detail; no
                   label: "Copy run as curl",
                   onSelect: () => {
                     const origin = { baseUrl: window.location.origin, idempotencyKey: crypto.randomUUID() };
-                    void navigator.clipboard.writeText(curlOf("runSchedule", { scheduleId }, origin));
+                    navigator.clipboard.writeText(curlOf("runSchedule", { scheduleId }, origin)).then(
+                      () => showToast("Copied."),
+                      () => showToast("The browser refused the clipboard."),
+                    );
                   },
                 },
                 {

@@ -68,12 +68,6 @@ export function SchedulesPage() {
   const noteRefusal = (error: unknown): void => {
     if (error instanceof LockstepError && error.code === "forbidden") setReadOnly(true);
   };
-  const newButton = readOnly ? null : (
-    <Button variant="ink" onClick={create} data-testid="new-schedule">
-      <Plus size={14} aria-hidden />
-      New schedule
-    </Button>
-  );
 
   return (
     <>
@@ -82,7 +76,12 @@ export function SchedulesPage() {
         actions={
           <>
             <CopyCurl line={() => curlOf("listSchedules", args, { baseUrl: window.location.origin })} />
-            {newButton}
+            {readOnly ? null : (
+              <Button variant="ink" onClick={create} data-testid="new-schedule">
+                <Plus size={14} aria-hidden />
+                New schedule
+              </Button>
+            )}
           </>
         }
       >
@@ -138,7 +137,18 @@ export function SchedulesPage() {
                   Every filter must hold at once.
                 </Empty>
               ) : (
-                <Empty icon={CalendarClock} title="No schedule yet" action={newButton}>
+                <Empty
+                  icon={CalendarClock}
+                  title="No schedule yet"
+                  action={
+                    readOnly ? null : (
+                      <Button onClick={create}>
+                        <Plus size={14} aria-hidden />
+                        New schedule…
+                      </Button>
+                    )
+                  }
+                >
                   A schedule starts an instance of a chart, or sends an event to one, at the times of a cron
                   expression.
                 </Empty>
