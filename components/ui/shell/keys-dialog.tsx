@@ -19,6 +19,8 @@ const groups: { title: string; keys: [keys: string[], what: string][] }[] = [
     keys: [
       [["J", "K"], "next, previous row"],
       [["↵"], "open the row"],
+      [["X"], "choose the row, where many may be"],
+      [["⇧X"], "choose all from the last one on"],
       [["/"], "filter"],
       [["R"], "release the lock…"],
     ],
