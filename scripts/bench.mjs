@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- NAME`: bundles bench/NAME.ts and runs it as production code, with a young generation so large that
- * allocations can be counted.
+ * `npm run bench -- NAME`: bundles bench/NAME.ts and runs it as production code, as `npm start` runs it. The engine's bench
+ * has a young generation so large that allocations can be counted.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -30,7 +30,7 @@ await build({
   alias: { "@": root },
   logLevel: "warning",
 });
-const flags = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
+const flags = name === "engine" ? ["--min-semi-space-size=64", "--max-semi-space-size=64"] : [];
 const done = spawnSync(process.execPath, [...flags, outfile, ...args], {
   cwd: root,
   stdio: "inherit",

