@@ -27,8 +27,8 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     requirePermission(actor, endpoint.permission as Permission);
     const args = await parseRequest(endpoint, request, params);
     if (name === "sendEvent" && prefersAsync(request)) args["waitMs"] = 0;
-    // A waiting worker that has gone must not be given work.
-    if (name === "claimTasks") args["signal"] = request.signal;
+    // Who waits and has gone must not be given work, nor a lock.
+    if (name === "claimTasks" || name === "acquireLock") args["signal"] = request.signal;
     const runtime = await verbs();
     const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
     return Response.json(result, {

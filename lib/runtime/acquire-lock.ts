@@ -8,6 +8,7 @@ import type { Store } from "@/lib/store/store";
 import type { Idempotent } from "./call";
 import { lockTtlMs } from "./limits";
 import { acquire, busy, giveUp, type Acquired } from "./lock-rules";
+import type { WaitEnd } from "./lock-waits";
 import { isHeldAt, type AcquireResult } from "./lock-views";
 import { requireText } from "./require-payload";
 import { runLockCommand, type LockOutcome } from "./run-lock-command";
@@ -20,8 +21,11 @@ export interface AcquireLockArgs extends Idempotent {
   holder: string;
   ttlMs?: number | undefined;
   waitMs?: number | undefined;
+  /** Ends the wait of a caller that has gone: it leaves the queue, and is not granted the lock. */
+  signal?: AbortSignal | undefined;
 }
-type Answer = AcquireResult | { result: "waiting" };
+type Wait = Extract<Acquired, { result: "waiting" }>;
+type Answer = AcquireResult | Wait;
 
 /** Throws `lock-deadlock` when waiting would close a circle of sessions that wait for each other. */
 export async function acquireLock(
@@ -41,26 +45,27 @@ export async function acquireLock(
   const first = await ask(context, actor, args, waitMs);
   if (first.result !== "waiting") return first;
 
-  const end = await context.lockWaits.waitFor(args.key, args.session, waitMs);
+  const end = await context.lockWaits.waitFor(args.key, args.session, waitMs, args.signal);
   // Granted: the same session is given its fence, and the answer is kept for repeats. Else it leaves the queue.
-  const last = await ask(
-    context,
-    actor,
-    args,
-    0,
-    end === "closed" ? "the server is shutting down" : "its time is up",
-  );
+  const last = await ask(context, actor, args, 0, { wait: first, reason: reasons[end] });
   if (end === "closed" && last.result === "busy") throw shuttingDown();
   if (last.result === "waiting") throw new LockstepError("internal", "a call that does not wait was told to");
   return last;
 }
+
+const reasons: Record<WaitEnd, string> = {
+  granted: "its time is up",
+  timeout: "its time is up",
+  closed: "the server is shutting down",
+  gone: "its call is gone",
+};
 
 function ask(
   context: RuntimeContext,
   actor: Actor,
   args: AcquireLockArgs,
   waitMs: number,
-  leaving?: string,
+  leaving?: { wait: Wait; reason: string },
 ): Promise<Answer> {
   const { key, session, holder } = args;
   const ttlMs = args.ttlMs ?? lockTtlMs;
@@ -82,7 +87,7 @@ function ask(
         return answerOf({ result: "acquired", fence, expiresAt: expiresAt ?? 0 });
       }
       const answer = busy(book, session);
-      giveUp(book, session, leaving);
+      giveUp(book, session, leaving.reason, leaving.wait);
       return answerOf(answer);
     },
     replay: (result, { row, now }) =>

@@ -199,7 +199,8 @@ const free = (row: LockRow): LockRow => ({
 
 export type Acquired =
   | { result: "acquired"; fence: number; expiresAt: number }
-  | { result: "waiting" }
+  /** `ticket` and `givesUpAt` tell this wait from one of the same session that took its place. */
+  | { result: "waiting"; ticket: number; givesUpAt: number }
   | { result: "busy"; holder: string; expiresAt: number; position: number };
 
 export interface AcquireCommand {
@@ -232,6 +233,8 @@ export function acquire(book: LockBook, { session, holder, ttlMs, waitMs }: Acqu
     const ticket = mine?.ticket ?? book.row.nextTicket;
     if (!mine) book.row = { ...book.row, nextTicket: ticket + 1 };
     const since = mine?.since ?? now;
+    // Later than that of the call whose place it takes: so they are told apart.
+    const givesUpAt = Math.max(now + waitMs, (mine?.givesUpAt ?? 0) + 1);
     book.join({
       key: book.row.key,
       ticket,
@@ -240,11 +243,11 @@ export function acquire(book: LockBook, { session, holder, ttlMs, waitMs }: Acqu
       actor,
       ttlMs,
       since,
-      givesUpAt: now + waitMs,
+      givesUpAt,
       heartbeatAt: now,
     });
     if (!mine) book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
-    return { result: "waiting" };
+    return { result: "waiting", ticket, givesUpAt };
   }
   return busy(book, session);
 }
@@ -342,10 +345,16 @@ export function rejectWrite(
   });
 }
 
-/** A waiter that stops waiting on its own account. */
-export function giveUp(book: LockBook, session: string, reason?: string): void {
+/** A waiter that stops waiting on its own account; `wait`: unless the same session waits by another call by now. */
+export function giveUp(
+  book: LockBook,
+  session: string,
+  reason?: string,
+  wait?: { ticket: number; givesUpAt: number },
+): void {
   const waiter = book.queue.find((each) => each.session === session);
   if (!waiter) return;
+  if (wait && (waiter.ticket !== wait.ticket || waiter.givesUpAt !== wait.givesUpAt)) return;
   book.leave(waiter);
   book.enter("WAIT_TIMEOUT", { holder: waiter.holder, session, ...(reason === undefined ? {} : { reason }) });
 }

@@ -16,7 +16,8 @@ interface Waiting {
   giveUpAt: number;
   resolve(end: WaitEnd): void;
 }
-export type WaitEnd = "granted" | "timeout" | "closed";
+/** `gone`: its caller is not there any more. */
+export type WaitEnd = "granted" | "timeout" | "closed" | "gone";
 
 export class LockWaits {
   private readonly waiting = new Set<Waiting>();
@@ -31,9 +32,12 @@ export class LockWaits {
     store.onCommit(() => this.hint());
   }
 
-  waitFor(key: string, session: string, waitMs: number): Promise<WaitEnd> {
+  waitFor(key: string, session: string, waitMs: number, caller?: AbortSignal): Promise<WaitEnd> {
     return new Promise((resolve) => {
-      this.waiting.add({ key, session, giveUpAt: performance.now() + waitMs, resolve });
+      if (caller?.aborted) return resolve("gone");
+      const one: Waiting = { key, session, giveUpAt: performance.now() + waitMs, resolve };
+      caller?.addEventListener("abort", () => this.end(one, "gone"), { once: true });
+      this.waiting.add(one);
       this.watching ??= this.watch().finally(() => (this.watching = null));
     });
   }
