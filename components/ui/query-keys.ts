@@ -11,6 +11,7 @@ export const queryKeys = {
   /** Entries of the log never change: not under `instance`, so that news does not fetch history again. */
   history: (instanceId: string) => ["history", instanceId] as const,
   openTasks: ["open-tasks"] as const,
+  workers: ["workers"] as const,
   schedules: ["schedules"] as const,
   schedule: (scheduleId: string) => ["schedule", scheduleId] as const,
   batches: ["batches"] as const,

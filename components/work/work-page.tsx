@@ -5,8 +5,10 @@
  * Holds: the chosen task is in the address; the list is one keyset page.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ClipboardCheck } from "lucide-react";
+import { ClipboardCheck, Cpu } from "lucide-react";
+import Link from "next/link";
 import { useDatabaseNow } from "@/components/locks/use-database-now";
+import { Button } from "@/components/ui/button";
 import { DataTable, type Column } from "@/components/ui/data-table";
 import { ListFooter } from "@/components/ui/list-footer";
 import { PageHeader } from "@/components/ui/page-header";
@@ -47,7 +49,18 @@ export function WorkPage() {
 
   return (
     <>
-      <PageHeader title="Work" subtitle="What states ask of people, the longest waiting first" />
+      <PageHeader
+        title="Work"
+        subtitle="What states ask of people, the longest waiting first"
+        actions={
+          <Button asChild size="sm">
+            <Link href="/work/workers">
+              <Cpu size={13} aria-hidden />
+              Workers
+            </Link>
+          </Button>
+        }
+      />
       <div className="flex min-h-0 flex-1 max-md:flex-col max-md:overflow-y-auto">
         <div className="flex min-w-0 flex-1 flex-col bg-surface max-md:min-h-96 max-md:flex-none">
           <div className="min-h-0 flex-1 overflow-auto" data-testid="work-list">
