@@ -6,6 +6,7 @@ import { anonymousActor } from "@/lib/access/actor";
 import { must } from "@/lib/base/assert";
 import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { batchItemRow } from "@/lib/testing/rows";
 import type { CreateBatchArgs } from "./create-batch";
 
 const order = { reason: "tidying up" };
@@ -194,7 +195,20 @@ describe.each(providers)("on %s", (provider) => {
     );
     const retry = await make({ verb: "retry-dead-letters", selection, ...order });
     expect(await finished(retry.id)).toMatchObject({ total: 2, ok: 1, skipped: 1 });
-    expect(await at.runtime.getInstance(local, { instanceId: "t1" })).toMatchObject({ configuration: ["b"] });
+    const after = await at.runtime.getInstance(local, { instanceId: "t1" });
+    expect(after).toMatchObject({ configuration: ["b"] });
+    // As if the outcomes had not been recorded: the portion is done again, and changes nothing.
+    const { items } = await at.runtime.listBatchItems(local, { batchId: retry.id });
+    await at.store.transaction(async (tx) => {
+      const row = must(await tx.lockBatch(retry.id), "the batch");
+      await tx.updateBatchItems(
+        items.map(({ place, instanceId }) => batchItemRow({ batchId: retry.id, place, instanceId })),
+      );
+      const nextAt = await tx.now();
+      await tx.updateBatch({ ...row, status: "running", ok: 0, skipped: 0, nextAt, endedAt: null });
+    });
+    expect(await finished(retry.id)).toMatchObject({ ok: 1, skipped: 1 });
+    expect((await at.runtime.getInstance(local, { instanceId: "t1" })).seq).toBe(after.seq);
   });
 
   test("I4: with an idempotency key it is one batch; nothing selected is done at once; who may not control may not ask", async () => {

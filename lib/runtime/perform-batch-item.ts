@@ -1,11 +1,11 @@
 /**
  * A batch's verb on one of its instances.
  *
- * Holds: I4 the call's idempotency key is made of batch and place: repeated after a crash it changes nothing more and has
- *        the same outcome. Dead letters are sent again once by themselves; of an instance whose last one was sent before a
- *        crash the repetition says `skipped`.
+ * Holds: I4 the call's idempotency key is made of batch and place, and so are the ids of dead letters sent again: repeated
+ *        after a crash it changes nothing more and has the same outcome.
  */
 import type { Actor } from "@/lib/access/actor";
+import { sha256Hex } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { DeadLetterCursor } from "@/lib/store/instances";
@@ -82,7 +82,7 @@ async function perform(
 ): Promise<boolean> {
   const control = controls[verb];
   if (control) return (await control(context, actor, { instanceId, reason, idempotencyKey })).changed;
-  if (verb === "retry-dead-letters") return retryAll(context, actor, instanceId);
+  if (verb === "retry-dead-letters") return retryAll(context, actor, instanceId, idempotencyKey);
   const to = version ?? 0;
   if (await isThere(context, actor, instanceId, to, idempotencyKey)) return false;
   const call = { instanceId, version: to, mapping, reason, idempotencyKey };
@@ -104,14 +104,20 @@ async function isThere(
   return answers.length === 0;
 }
 
-async function retryAll(context: RuntimeContext, actor: Actor, instanceId: string): Promise<boolean> {
+async function retryAll(
+  context: RuntimeContext,
+  actor: Actor,
+  instanceId: string,
+  key: string,
+): Promise<boolean> {
   let sent = 0;
   await findLiveInstance(context.store, instanceId);
   for (let after: DeadLetterCursor | null = null; ;) {
     const letters = await context.store.listDeadLetters(instanceId, after, lettersPageMax);
     for (const { messageId, retriedAs } of letters) {
-      if (retriedAs !== null) continue;
-      await retryDeadLetter(context, actor, { instanceId, messageId });
+      const again = `m-${sha256Hex(`${key}:${messageId}`).slice(0, 25)}`;
+      if (retriedAs === null) await retryDeadLetter(context, actor, { instanceId, messageId, again });
+      else if (retriedAs !== again) continue;
       sent += 1;
     }
     const last = letters.at(-1);

@@ -17,7 +17,16 @@ import type { RuntimeContext } from "./runtime-context";
 export async function retryDeadLetter(
   context: RuntimeContext,
   actor: Actor,
-  { instanceId, messageId }: { instanceId: string; messageId: string },
+  {
+    instanceId,
+    messageId,
+    again = newMessageId(),
+  }: {
+    instanceId: string;
+    messageId: string;
+    /** The new message's id, of a caller that must know its own again. */
+    again?: string;
+  },
 ): Promise<SendResult> {
   requirePermission(actor, "instances:control");
   const dead = await context.store.findDeadLetter(instanceId, messageId);
@@ -26,7 +35,6 @@ export async function retryDeadLetter(
       details: { instanceId, messageId },
     });
   }
-  const again = newMessageId();
   const { sentAs, replayed } = await inTurn(context, {
     verb: "retry-dead-letter",
     actor,
