@@ -338,6 +338,14 @@ export const endpoints = {
     query: tasks.taskQuery,
     response: tasks.taskList,
   }),
+  listChildren: define({
+    method: "GET",
+    path: "/instances/:instanceId/tasks/:taskId/children",
+    permission: "instances:read",
+    params: tasks.taskParams,
+    query: instances.childQuery,
+    response: instances.childList,
+  }),
   listOpenTasks: define({
     method: "GET",
     path: "/tasks",

@@ -264,6 +264,27 @@ export const instanceQuery = z.strictObject({
   /** Children of that instance's invocations. */
   parent: id.optional(),
 });
+export const childStatus = z.enum(["running", "orphan", "succeeded", "failed", "cancelled"]);
+export type ChildStatus = z.infer<typeof childStatus>;
+export const childView = z.object({
+  instanceId: z.string(),
+  /** From 0: the item's, for `each`. */
+  place: z.int(),
+  /** What it is to the invocation. `orphan`: nobody waits for it any more, it is being ended. */
+  status: childStatus,
+  /** Its output, once it has succeeded. */
+  result: json,
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** What it is now; null: deleted. */
+  instance: instanceSummary
+    .pick({ chartId: true, version: true, status: true, configuration: true })
+    .nullable(),
+});
+export type ChildView = z.infer<typeof childView>;
+/** `counts`: of all that have begun, whatever is asked for. */
+export const childList = pageOf(childView).extend({ counts: z.record(childStatus, z.int()) });
+export type ChildList = z.infer<typeof childList>;
+export const childQuery = z.strictObject({ ...pageQuery, status: childStatus.optional() });
 export const logQuery = z.strictObject({
   /** Entries with seq below this, newest first (default: from the newest). */
   before: queryInt(Number.MAX_SAFE_INTEGER).optional(),

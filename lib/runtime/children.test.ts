@@ -232,6 +232,33 @@ describe.each(providers)("children on %s", (provider) => {
     });
   });
 
+  test("a family is read by place, in pages, with what each child is and what came of it", async () => {
+    await begin(each({ onFailed: "'continue'" }), [1, 2, 3]);
+    const [first, second, third] = await running(3);
+    await send(first ?? "", "fail").catch(() => undefined);
+    await send(second ?? "", "finish");
+    const call = { instanceId: "p", taskId: (await task())?.taskId ?? "" };
+    const family = await at.runtime.listChildren(local, call);
+    expect(family.items).toMatchObject([
+      { place: 0, status: "failed", error: { code: "child-failed" }, instance: { status: "failed" } },
+      { place: 1, status: "succeeded", result: { was: 2 }, instance: { status: "completed" } },
+      { place: 2, status: "running", instance: { chartId: "child", configuration: ["busy"] } },
+    ]);
+    expect(family.items.map(({ instanceId }) => instanceId)).toEqual([first, second, third]);
+    expect(family.counts).toEqual({ running: 1, orphan: 0, succeeded: 1, failed: 1, cancelled: 0 });
+    const page = await at.runtime.listChildren(local, { ...call, limit: 2 });
+    const rest = await at.runtime.listChildren(local, { ...call, limit: 2, cursor: page.nextCursor ?? "" });
+    expect([...page.items, ...rest.items]).toEqual(family.items);
+    expect(rest.nextCursor).toBeNull();
+    const failed = await at.runtime.listChildren(local, { ...call, status: "failed" });
+    expect(failed.items.map(({ place }) => place)).toEqual([0]);
+    await expect(at.runtime.listChildren(local, { ...call, instanceId: "no" })).rejects.toMatchObject({
+      code: "not-found",
+    });
+    await send(third ?? "", "finish");
+    await becomes("after");
+  });
+
   test("each: no items are done at once; a wrong input is an error that says what", async () => {
     await begin(each({}), []);
     await becomes("after");

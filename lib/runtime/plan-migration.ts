@@ -56,7 +56,7 @@ export function planMigration(
     state,
     to: null,
     verdict: "blocked" as const,
-    why: `its invocation ${id} is under way, and version ${machine.chart.id ?? "asked for"} has none like it there`,
+    why: `its invocation ${id} is under way and the other version has none like it there: wait until it has ended, or publish a version that keeps it`,
   }));
   const open = states.every(({ verdict }) => verdict === "ok");
   const configuration = states.map(({ state }) => nameNow(state));
@@ -122,9 +122,9 @@ function whyIllegal(machine: Machine, configuration: readonly string[]): string 
     const count = children.filter((child) => active.has(child)).length;
     const name = state.name === "" ? "the chart" : state.name;
     if (state.type === "compound" && count !== 1)
-      return `${name} would have ${count} active states instead of one`;
+      return `${name} would have ${count} active states instead of one: choose states that can be active together`;
     if (state.type === "parallel" && count !== children.length) {
-      return `the parallel state ${name} would have ${count} of ${children.length} regions active`;
+      return `the parallel state ${name} would have ${count} of ${children.length} regions active: choose states outside of it or one in each region`;
     }
   }
   return null;

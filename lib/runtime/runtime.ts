@@ -50,6 +50,7 @@ import { ownSlots } from "./limits";
 import { listBatches } from "./list-batches";
 import { listBatchItems } from "./list-batch-items";
 import { listCharts } from "./list-charts";
+import { listChildren } from "./list-children";
 import { listDeadLetters } from "./list-dead-letters";
 import { listInstances } from "./list-instances";
 import { listLocks } from "./list-locks";
@@ -145,6 +146,7 @@ const verbs = {
   releaseLock,
   forceReleaseLock,
   listTasks,
+  listChildren,
   listOpenTasks,
   takeTask,
   answerTask,

@@ -31,6 +31,15 @@ export interface ChildRow extends ChildKey {
   error: string | null;
 }
 
+/** A child with the instance that it is, as that is now; null where it has been deleted. */
+export interface ListedChild extends ChildRow {
+  chartId: string | null;
+  version: number | null;
+  instanceStatus: string | null;
+  /** JSON: names of the active atomic states. */
+  configuration: string | null;
+}
+
 /** What happens to child rows in a transaction of steps. */
 export interface ChildWrites {
   childrenBegun: ChildRow[];
@@ -43,6 +52,15 @@ export interface ChildReads {
   /** Tasks of child kinds at which somebody must look: to begin children, or since their time is over. */
   findDueFamilies(now: number, limit: number): Promise<TaskRow[]>;
   findOrphans(limit: number): Promise<string[]>;
+  /** Of one invocation, by place: those behind `after` (null: all), of one status or all (null). */
+  listFamily(
+    family: FamilyKey,
+    status: ChildStatus | null,
+    after: number | null,
+    limit: number,
+  ): Promise<ListedChild[]>;
+  /** How many children an invocation has had, by status; a status without any is left out. */
+  countFamily(family: FamilyKey): Promise<{ status: ChildStatus; count: number }[]>;
   /** How many children an instance has had. */
   countChildren(parentId: string): Promise<number>;
 }

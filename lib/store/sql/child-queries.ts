@@ -1,11 +1,19 @@
 /**
  * Children's statements: each over a whole batch, each found by key.
  */
-import type { ChildReads, ChildRow, ChildTransaction, ChildWrites, FamilyKey } from "../children";
+import type {
+  ChildReads,
+  ChildRow,
+  ChildStatus,
+  ChildTransaction,
+  ChildWrites,
+  FamilyKey,
+  ListedChild,
+} from "../children";
 import type { TaskRow } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { sql, type Handle, type RowStatement, type Sql } from "./statement";
+import { empty, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import { children, columnName, insertInto, tasks, updateOf } from "./tables";
 
 const familyColumns = ["parentId", "parentIncarnation", "parentTask"];
@@ -23,6 +31,17 @@ export function childReads(handle: Reader): ChildReads {
       );
       return rows.map(({ childId }) => childId);
     },
+    listFamily(family, status, after, limit) {
+      const those = status === null ? empty : sql`AND "status" = ${status}`;
+      const behind = after === null ? empty : sql`AND "place" > ${after}`;
+      return handle.query<ListedChild>(
+        sql`SELECT c.*, i."chart_id" AS "chartId", i."version" AS "version", i."status" AS "instanceStatus", i."configuration" AS "configuration" FROM (SELECT ${children.all} FROM ${children.name} WHERE ${ofFamily(family)} ${those} ${behind} ORDER BY "place" LIMIT ${limit}) AS c LEFT JOIN "instances" AS i ON i."id" = c."childId" AND i."deleted_at" IS NULL ORDER BY c."place"`,
+      );
+    },
+    countFamily: (family) =>
+      handle.query<{ status: ChildStatus; count: number }>(
+        sql`SELECT "status", count(*) AS "count" FROM ${children.name} WHERE ${ofFamily(family)} GROUP BY "status" ORDER BY "status"`,
+      ),
     async countChildren(parentId) {
       const [row] = await handle.query<{ count: number }>(
         sql`SELECT count(*) AS "count" FROM ${children.name} WHERE "parent_id" = ${parentId}`,
