@@ -1,0 +1,190 @@
+/**
+ * What the store promises of retention, the fleet, workers' orders and partitions, on both databases. (What is forgotten by
+ * which rule: runtime/retention.test.ts; counting: runtime/fleet.test.ts.)
+ */
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { partitionOf } from "@/lib/runtime/new-id";
+import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
+import { instanceRow, logRow, messageRow, taskRow } from "@/lib/testing/rows";
+import { noWrites, type StepWrites } from "../steps";
+import type { Store } from "../store";
+import type { WorkerRow } from "../workers";
+import { runnable } from "./instance-queries";
+import { openSqlStore } from "./open-sql-store";
+
+const workerRow = (over: Partial<WorkerRow> = {}): WorkerRow => ({
+  id: "w",
+  session: "s",
+  kind: "runtime",
+  types: "[]",
+  slots: 4,
+  running: 0,
+  draining: 0,
+  note: null,
+  startedAt: 1,
+  seenAt: 1,
+  stepping: null,
+  lostAt: null,
+  ...over,
+});
+
+describe.each(providers)("on %s", (provider) => {
+  let database: TestDatabase;
+  let store: Store;
+  beforeEach(async () => {
+    database = await freshDatabase(provider);
+    store = await openSqlStore({ url: database.url, connections: 4 });
+  });
+  afterEach(async () => {
+    await store.close();
+    await database.drop();
+  });
+  const write = (writes: Partial<StepWrites>) =>
+    store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+
+  test("a rule is held by one; who doesn't wait gets none of it", async () => {
+    if (provider === "sqlite") return; // One writer: there is never a second one.
+    let held = () => {};
+    const isHeld = new Promise<void>((resolve) => (held = resolve));
+    const first = store.transaction(async (tx) => {
+      expect(await tx.holdRule("audit")).toMatchObject({ rule: "audit", keepMs: null });
+      held();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    });
+    await isHeld;
+    expect(await store.transaction((tx) => tx.holdRule("audit"))).toBeNull();
+    expect(await store.transaction((tx) => tx.holdRule("audit", { wait: true }))).not.toBeNull();
+    await first;
+  });
+
+  test("a sweep takes what is over, in key order, and goes on behind; a dry one leaves all", async () => {
+    const rows = Array.from({ length: 7 }, (_, n) => ({
+      scope: n < 4 ? "a" : "b",
+      key: String(n),
+      digest: "d",
+      messageId: null,
+      result: n === 2 ? null : "{}",
+      at: n === 5 ? 99 : 1,
+    }));
+    await write({ dedupe: rows });
+    const sweep = (after: string | null, dry: boolean) =>
+      store.transaction((tx) => tx.sweep("answers", after, { bound: 50, limit: 3, dry }));
+    const trail = [];
+    for (const dry of [true, false]) {
+      for (let after: string | null = null, more = true; more; more = after !== null) {
+        const { removed, next } = await sweep(after, dry);
+        trail.push(removed);
+        after = next;
+      }
+    }
+    expect(trail).toEqual([2, 2, 1, 2, 2, 1]);
+    const left = await store.transaction((tx) => tx.findAnswers(rows));
+    expect(left.map(({ key }) => key).sort()).toEqual(["2", "5"]);
+  });
+
+  test("orders reach the session they are for, once; a beat leaves them alone", async () => {
+    const put = (row: WorkerRow) => store.transaction((tx) => tx.putWorker(row, 1_000));
+    expect(await store.transaction((tx) => tx.askDrain("w", true))).toBe(false);
+    await put(workerRow());
+    await store.transaction(async (tx) => {
+      expect(await tx.askDrain("w", true)).toBe(true);
+      expect(await tx.askReset("w", "a.example")).toBe(true);
+      expect(await tx.askReset("w", "a.example")).toBe(true);
+      await tx.noteWorker("w", "other", { breakers: "[1]", partitions: "0-1" });
+      await tx.noteWorker("w", "s", { breakers: "[2]", partitions: "0-31" });
+    });
+    await put(workerRow({ seenAt: 2 }));
+    expect(await store.findOrders("w", "other")).toBeNull();
+    expect(await store.findOrders("w", "s")).toEqual({ drainAsked: 1, resets: '["a.example"]' });
+    expect(await store.transaction((tx) => tx.takeResets("w", "other"))).toEqual([]);
+    expect(await store.transaction((tx) => tx.takeResets("w", "s"))).toEqual(["a.example"]);
+    expect(await store.transaction((tx) => tx.takeResets("w", "s"))).toEqual([]);
+    expect(await store.listWorkerNotes(9)).toEqual([
+      { id: "w", breakers: "[2]", partitions: "0-31", drainAsked: 1, resets: "[]" },
+    ]);
+  });
+
+  test("what is due next is the earliest of all that comes by itself", async () => {
+    expect(await store.nextDue(0)).toBeNull();
+    const timer = { instanceId: "i1", timerId: "t", incarnation: 1, kind: "send", state: null, label: "t" };
+    await write({
+      created: [instanceRow()],
+      log: [logRow()],
+      armed: [{ ...timer, dueAt: 500 }],
+      tasksBegun: [taskRow({ readyAt: 300, dueAt: 700 })],
+    });
+    const seen = [];
+    for (let at: number | null = 0; at !== null;) {
+      at = await store.nextDue(at);
+      seen.push(at);
+    }
+    expect(seen).toEqual([300, 500, 700, null]);
+  });
+
+  test("I8: of partitions, mailboxes, timers and tasks are found, however much waits for the others", async () => {
+    const ids = Array.from({ length: 600 }, (_, n) => `i${String(n).padStart(3, "0")}`);
+    const mine = (id: string) => partitionOf(id) < 2;
+    const timer = { timerId: "t", incarnation: 1, kind: "send", state: null, label: "t", dueAt: 5 };
+    await write({
+      created: ids.map((id) => instanceRow({ id, partition: partitionOf(id) })),
+      enqueued: ids.map((instanceId) => messageRow({ instanceId, messageId: `m-${instanceId}` })),
+      tasksBegun: ids.map((instanceId) => taskRow({ instanceId })),
+    });
+    const share = { from: 0, to: 1 };
+    const found = new Set<string>();
+    let after = "";
+    let looks = 0;
+    do {
+      const look = await store.findRunnable(2_000, after, share);
+      for (const { id } of look.found) found.add(id);
+      after = look.next;
+      looks += 1;
+    } while (after !== "" && looks < 10);
+    expect([...found].sort()).toEqual(ids.filter(mine));
+    expect(looks).toBe(3);
+    const claim = { by: "ready", bound: Number.MIN_SAFE_INTEGER } as const;
+    const tasks = await store.transaction((tx) => tx.lockClaimable("charge", claim, 2_000, 100, share));
+    expect(tasks.map(({ instanceId }) => instanceId).sort()).toEqual(ids.filter(mine));
+    await tamper(database.url, "DELETE FROM mailbox");
+    await write({ armed: ids.map((instanceId) => ({ ...timer, instanceId })) });
+    const due = await store.findRunnable(2_000, "", share);
+    expect(due.found.map(({ id }) => id).sort()).toEqual(ids.filter(mine));
+  });
+});
+
+test("on postgresql: looking for work of partitions goes along indexes alone", async () => {
+  const database = await freshDatabase("postgresql");
+  const store = await openSqlStore({ url: database.url, connections: 2 });
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const ids = Array.from({ length: 3_000 }, (_, n) => `i${n}`);
+    await store.transaction((tx) =>
+      tx.writeSteps({
+        ...noWrites(),
+        created: ids.map((id) => instanceRow({ id, partition: partitionOf(id) })),
+        enqueued: ids.map((instanceId) => messageRow({ instanceId, messageId: instanceId })),
+      }),
+    );
+    await client.query(
+      "ANALYZE; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
+    );
+    const { text, values } = runnable(2_000, "", { from: 0, to: 31 });
+    const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, values);
+    const plan = rows.map((row) => row["QUERY PLAN"] ?? "").join("\n");
+    expect(plan).not.toContain("Seq Scan");
+    for (const index of [
+      "mailbox_parked_rank_idx",
+      "mailbox_parked_instance_id_idx",
+      "timers_parked_due_at_idx",
+    ]) {
+      expect(plan).toContain(index);
+    }
+    expect(plan).toContain("instances_pkey");
+  } finally {
+    await client.end();
+    await store.close();
+    await database.drop();
+  }
+});
