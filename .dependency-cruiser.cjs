@@ -86,6 +86,13 @@ module.exports = {
       },
     },
     {
+      name: "embedded",
+      comment: "the runtime in a process of one's own: no environment, no HTTP, no screen",
+      severity: "error",
+      from: { path: "^lib/embedded.ts$" },
+      to: { path: "^(app|components|lib|e2e)/", pathNot: any("runtime", "store", "access", "base") },
+    },
+    {
       name: "serve",
       comment: "the process that opens the door knows the configuration, not what is behind the door",
       severity: "error",
@@ -140,11 +147,11 @@ module.exports = {
     },
     {
       name: "store-behind-its-interface",
-      comment: "only compose picks an implementation",
+      comment: "only compose, and embedded for itself, pick an implementation",
       severity: "error",
       from: {
         path: "^(app|components|lib)/",
-        pathNot: ["^lib/store/", "^lib/compose.ts$", "^lib/testing/", "\\.test\\.ts$"],
+        pathNot: ["^lib/store/", "^lib/(compose|embedded).ts$", "^lib/testing/", "\\.test\\.ts$"],
       },
       to: { path: "^lib/store/sql/" },
     },

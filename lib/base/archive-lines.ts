@@ -1,6 +1,7 @@
 /**
  * The archive of instances that are purged: one JSON object a line, each naming its `kind`. An instance's lines stand
- * together, `instance` first; `end` closes them with their number and the SHA-256 of their bytes; `eof` closes the file.
+ * together, `instance` first, then `label`, `entry`, `snapshot`, `task`, `dead-letter`, `child`; `end` closes them with their number
+ * and the SHA-256 of their bytes; `eof` closes the file. `version` lines (a chart's text) belong to all that follow.
  */
 import type { JsonObject } from "./json";
 import { sha256Hex } from "./canonical";
@@ -14,16 +15,5 @@ export interface ArchiveHead extends JsonObject {
   rule: string;
   at: number;
 }
-/** Kinds of lines that belong to an instance; `version` lines (a chart's text) belong to all that follow. */
-export const instanceLineKinds = [
-  "instance",
-  "label",
-  "entry",
-  "snapshot",
-  "task",
-  "dead-letter",
-  "child",
-] as const;
-
 /** Of the lines of one instance, without their line ends. */
 export const linesDigest = (lines: readonly string[]): string => sha256Hex(lines.join("\n"));
