@@ -365,6 +365,8 @@ export class Client {
     if (roll < 2) {
       const told = await this.ask(false, (runtime) => runtime.heartbeatTask(actor, { token }));
       if (told.kind === "done") task.leaseUntil = told.value.leaseUntil;
+      // It may have been done.
+      if (told.kind === "none") task.leaseUntil = Infinity;
       return;
     }
     if (roll < 4) {

@@ -16,17 +16,17 @@ const copyOf = (table: string): string => `seeds_begin_with_${table}`;
 
 /** Call it before the database is used. */
 export async function openEmptier(url: string): Promise<Emptier> {
-  const { run, list, end } = url.startsWith("file:")
-    ? onSqlite(url.slice("file:".length))
-    : await onPostgres(url);
-  const tables = (await list()).filter((table) => !kept.includes(table));
-  await run(tables.map((table) => `CREATE TABLE "${copyOf(table)}" AS SELECT * FROM "${table}"`).join("; "));
+  const at = url.startsWith("file:") ? onSqlite(url.slice("file:".length)) : await onPostgres(url);
+  const tables = (await at.list()).filter((table) => !kept.includes(table));
+  await at.run(
+    tables.map((table) => `CREATE TABLE "${copyOf(table)}" AS SELECT * FROM "${table}"`).join("; "),
+  );
   const statements = tables.map(
     (table) => `DELETE FROM "${table}"; INSERT INTO "${table}" SELECT * FROM "${copyOf(table)}"`,
   );
   // The charts' own changes would be news again.
   const text = [...statements, `UPDATE "charts" SET "change_tx" = 0`].join("; ");
-  return { empty: () => run(`BEGIN; ${text}; COMMIT`), close: end };
+  return { empty: () => at.run(`BEGIN; ${text}; COMMIT`), close: () => at.end() };
 }
 
 interface Administrator {

@@ -22,6 +22,8 @@ export interface SeedOptions
   faultRate?: number;
   busyRate?: number;
   instances?: number;
+  /** Two; default: the seed's choice. */
+  charts?: string[];
 }
 export interface SeedEnd {
   seed: number;
@@ -47,7 +49,7 @@ export class Simulator {
 
   async run(seed: number, options: SeedOptions = {}): Promise<SeedEnd> {
     const random = new Random(seed);
-    const charts = chooseCharts(random);
+    const charts = options.charts ?? chooseCharts(random);
     for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
     await this.emptier.empty();
     // SQLite notices another process's writes at its next transaction, and is patient with it for a while.
