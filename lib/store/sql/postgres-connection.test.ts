@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { must } from "@/lib/base/assert";
 import { freshDatabase, tamper, type TestDatabase } from "@/lib/testing/database";
 import { connect, type DatabaseConnection } from "./connection";
 import { raw, sql, type Sql } from "./statement";
@@ -72,6 +73,18 @@ test("I9: a connection cut in the middle of a transaction leaves nothing, and th
   });
   await expect(cut).rejects.toMatchObject({ code: "database-unavailable", retry: "later" });
   expect(await values()).toEqual([{ n: 0 }, { n: 0 }]);
+});
+
+test("a connection cut while it is kept at hand disturbs nobody, and the next statement has another", async () => {
+  const alone = must(connection.alone, "PostgreSQL has the short way");
+  const pid = async () =>
+    (await alone<{ pid: number }>({ text: "SELECT pg_backend_pid() AS pid", values: [] }))[0]?.pid;
+  const first = await pid();
+  expect(await pid()).toBe(first);
+  // Unheard, the server's word to it would be an error that nobody catches.
+  await tamper(database.url, `SELECT pg_terminate_backend(${first ?? 0})`);
+  await new Promise((done) => setTimeout(done, 100));
+  expect(await pid()).not.toBe(first);
 });
 
 test("a server that isn't there is a clear error", async () => {

@@ -175,21 +175,26 @@ export function loneStatements(
 } {
   let atHand: pg.PoolClient | null = null;
   let timer: NodeJS.Timeout | undefined;
-  const letGo = () => {
+  const letGo = (lost = false) => {
     clearTimeout(timer);
-    atHand?.release();
+    atHand?.off("error", onLost);
+    atHand?.release(lost);
     atHand = null;
   };
+  // The pool watches only what lies in it: unheard, a connection cut while at hand would end the process.
+  const onLost = () => letGo(true);
   const take = async (): Promise<pg.PoolClient> => {
     if (!atHand) return pool.connect();
     clearTimeout(timer);
     const client = atHand;
+    client.off("error", onLost);
     atHand = null;
     return client;
   };
   const give = (client: pg.PoolClient): void => {
     if (atHand || pool.waitingCount > 0 || closed) return client.release();
     atHand = client;
+    client.on("error", onLost);
     timer = setTimeout(letGo, atHandMs).unref();
   };
   let closed = false;
