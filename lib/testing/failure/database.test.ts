@@ -101,12 +101,16 @@ describe("with a database of its own", () => {
     await begin("postgresql");
     at.runtime.startWorkers();
     const database = new URL(at.database.url).pathname.slice(1);
-    const set = (to: string) =>
-      tamper(
-        at.database.url,
-        `ALTER DATABASE ${database} SET default_transaction_read_only = ${to}; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND application_name = 'lockstep'`,
+    const server = at.database.url.replace(/\/[^/]*$/, "/postgres");
+    // Apart: whoever connects after the cut must see the setting.
+    const set = async (setting: string) => {
+      await tamper(server, `ALTER DATABASE ${database} ${setting}`);
+      await tamper(
+        server,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
       );
-    await set("on");
+    };
+    await set("SET default_transaction_read_only = on");
     await vi.waitFor(
       () =>
         expect(add("a")).rejects.toMatchObject({
@@ -117,11 +121,7 @@ describe("with a database of its own", () => {
       5_000,
     );
     expect(await state("a")).toMatchObject({ seq: 1 });
-    await set("off").catch(() => undefined);
-    await tamper(
-      at.database.url.replace(/\/[^/]*$/, "/postgres"),
-      `ALTER DATABASE ${database} RESET default_transaction_read_only; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
-    );
+    await set("RESET default_transaction_read_only");
     await vi.waitFor(
       async () => expect(await add("a", { idempotencyKey: "k" })).toMatchObject({ seq: 2 }),
       5_000,

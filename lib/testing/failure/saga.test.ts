@@ -111,10 +111,10 @@ async function killEverywhere(
 
 const atLength = process.env["LOCKSTEP_FAILURES"] === "long";
 
-/** Each boundary on one of both; at length on both. */
+/** Every second or sixth boundary; at length each, at three places, on both. */
 test.each([
   ["sqlite", "before-commit", 1, atLength ? 1 : 2],
-  ["postgresql", "before-commit", atLength ? 1 : 2, atLength ? 1 : 2],
+  ["postgresql", "before-commit", atLength ? 1 : 2, atLength ? 1 : 6],
   ...(atLength
     ? ([
         ["sqlite", "within", 1, 1],

@@ -34,7 +34,7 @@ async function supervise(killAt: string): Promise<number> {
         const [row] = (await at.runtime.listInstances(local, { state: "armed" })).items;
         expect(row === undefined || row.status === "suspended").toBe(true);
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: 30_000, interval: 20 },
     );
     const how = await Promise.race([child.ended, idle.then(() => "lives")]);
     idle.catch(() => undefined);
@@ -83,7 +83,7 @@ test.each(providers)(
     const lost = (await at.runtime.listWorkers(local, {})).items;
     expect(lost.map(({ status }) => status)).toEqual(["silent", "silent", "silent", "silent"]);
   },
-  60_000,
+  120_000,
 );
 
 test.each(["sqlite"] as const)(
@@ -97,7 +97,7 @@ test.each(["sqlite"] as const)(
     const entry = await at.runtime.getLogEntry(local, { instanceId: "s3", seq: last?.seq ?? 0 });
     expect(JSON.stringify(entry)).toContain("3 workers ended while they fired its timer");
   },
-  60_000,
+  120_000,
 );
 
 test.each(providers)("on %s, a process beside which no worker was lost notes nothing", async (provider) => {
