@@ -352,7 +352,8 @@ function checkAnswers(history: History, ends: ReadonlyMap<string, InstanceEnd>, 
   const taken = new Map<string, string>();
   for (const { instanceId, taskId, mark, leaseUntil, askedAt, answer, doubtful } of history.answers) {
     const name = `${instanceId}:${taskId}`;
-    if ((answer === "succeeded" || answer === "cancelled") && !doubtful && askedAt >= leaseUntil)
+    // A deed's answer that comes after its cancellation is kept, whenever it comes: it moves nothing.
+    if (answer === "succeeded" && !doubtful && askedAt >= leaseUntil)
       wrong.push(`I3: the answer to ${name} was taken ${askedAt - leaseUntil} ms after its lease`);
     if (answer !== "succeeded" || history.deleted.has(instanceId)) continue;
     if (taken.has(name) && taken.get(name) !== mark)
