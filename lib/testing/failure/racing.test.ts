@@ -188,7 +188,7 @@ test("one SQLite sender beside two saturating workers: p99 of its sends", async 
     ];
     await postMany(at.store, ids, 1, "go", {});
     const waits: number[] = [];
-    for (let n = 0; n < (atLength ? 1_000 : 100); n += 1) {
+    for (let n = 0; n < (atLength ? 300 : 100); n += 1) {
       const began = performance.now();
       await at.runtime.sendEvent(local, { instanceId: "mine", type: "add", data: { n: 1 } });
       waits.push(Math.round(performance.now() - began));
@@ -207,7 +207,7 @@ test("one SQLite sender beside two saturating workers: p99 of its sends", async 
     await killChildren();
     await at.end();
   }
-}, 60_000);
+}, 180_000);
 
 /** Sends to itself for ever. */
 const busy: JsonObject = {
