@@ -312,21 +312,16 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     },
   },
   "wrong-lock-order": {
-    what: "a task's answer holds the task and takes the instance then",
+    what: "a command on a lock holds its neighbour's row first, whichever key that is",
     seed: 1,
     says: "a deadlock",
     options: {
-      weights: only({ send: 50, task: 80 }),
-      operations: 10,
-      instances: 1,
-      charts: ["family1", "family1"],
+      weights: only({ lock: 100 }),
       faultRate: 0,
-      send: (args) => ({ ...args, type: "e2" }),
       plant: inTransactions((tx) => ({
-        async lockTaskByToken(token) {
-          const row = await tx.lockTaskByToken(token);
-          if (row) await tx.lockInstances([row.instanceId]);
-          return row;
+        async lockLock(key) {
+          await tx.lockLock(key.endsWith("k") ? key.replace(/k$/, "l") : key.replace(/l$/, "k"));
+          return tx.lockLock(key);
         },
       })),
     },
@@ -336,35 +331,6 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "the feed",
     options: { faultRate: 0, plant: fedBySerial },
-  },
-  "incarnation-ignored": {
-    what: "a message for an earlier life of its instance is applied to the present one",
-    seed: 1,
-    says: "I3",
-    options: {
-      weights: only({ send: 40, start: 50, task: 70 }),
-      operations: 10,
-      instances: 1,
-      charts: ["family1", "family1"],
-      faultRate: 0,
-      send: (args) => ({ ...args, type: "e2" }),
-      plant: inTransactions((tx) => {
-        const lives = new Map<string, number>();
-        const toPresent = (messages: QueuedMessage[]) =>
-          messages.map((message) => ({
-            ...message,
-            incarnation: lives.get(message.instanceId) ?? message.incarnation,
-          }));
-        return {
-          ...mailboxes(tx, toPresent),
-          async lockInstances(ids, options) {
-            const rows = await tx.lockInstances(ids, options);
-            for (const { id, incarnation } of rows) lives.set(id, incarnation);
-            return rows;
-          },
-        };
-      }),
-    },
   },
 };
 

@@ -22,8 +22,6 @@ export interface SeedOptions
   faultRate?: number;
   busyRate?: number;
   instances?: number;
-  /** Two; default: the seed's choice. */
-  charts?: string[];
 }
 export interface SeedEnd {
   seed: number;
@@ -49,7 +47,7 @@ export class Simulator {
 
   async run(seed: number, options: SeedOptions = {}): Promise<SeedEnd> {
     const random = new Random(seed);
-    const charts = options.charts ?? chooseCharts(random);
+    const charts = chooseCharts(random);
     for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
     await this.emptier.empty();
     // SQLite notices another process's writes at its next transaction, and is patient with it for a while.
