@@ -311,21 +311,6 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
       plant: readyByFlag,
     },
   },
-  "wrong-lock-order": {
-    what: "a command on a lock holds its neighbour's row first, whichever key that is",
-    seed: 1,
-    says: "a deadlock",
-    options: {
-      weights: only({ lock: 100 }),
-      faultRate: 0,
-      plant: inTransactions((tx) => ({
-        async lockLock(key) {
-          await tx.lockLock(key.endsWith("k") ? key.replace(/k$/, "l") : key.replace(/l$/, "k"));
-          return tx.lockLock(key);
-        },
-      })),
-    },
-  },
   "feed-by-serial": {
     what: "the feed follows a serial number: who commits late has a number that readers have passed",
     seed: 1,
@@ -335,12 +320,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
 };
 
 /** These can't be seen where transactions run whole, whatever the seed: planted there, they change nothing. */
-export const onlyAmongStatements = [
-  "plain-fence-read",
-  "flag-cleared-late",
-  "wrong-lock-order",
-  "feed-by-serial",
-] as const;
+export const onlyAmongStatements = ["plain-fence-read", "flag-cleared-late", "feed-by-serial"] as const;
 
 /** What each transaction did is taken over when it has committed. */
 function noting<T>(
