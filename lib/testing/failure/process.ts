@@ -36,7 +36,10 @@ process.on("SIGTERM", () => void runtime.close().then(() => process.exit(0)));
 say({ ready: true });
 if (options.tasks !== undefined) void runTasks(runtime, (await import(options.tasks)) as TaskModule);
 
-createInterface({ input: process.stdin }).on("line", (line) => {
+const lines = createInterface({ input: process.stdin });
+// Whoever started it is gone.
+lines.on("close", () => process.exit(1));
+lines.on("line", (line) => {
   const { id, verb, args } = JSON.parse(line) as { id: number; verb: string; args: object };
   const verbs = runtime as unknown as Record<
     string,
