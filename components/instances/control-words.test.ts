@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { haltOf, possibleVerbs } from "./control-words";
+import { canMigrate, canReset, haltOf, possibleVerbs } from "./control-words";
 
 test("an instance is offered what makes sense in its status, and nothing once it has ended", () => {
   expect(possibleVerbs("running")).toEqual(["suspend", "cancel", "terminate"]);
@@ -7,6 +7,23 @@ test("an instance is offered what makes sense in its status, and nothing once it
   expect(possibleVerbs("failed")).toEqual(["redrive", "cancel", "terminate"]);
   expect(possibleVerbs("cancelling")).toEqual(["terminate"]);
   expect(possibleVerbs("completed")).toEqual([]);
+});
+
+test("what has not ended can be moved to another version; what runs or halted can be put back", () => {
+  expect(["running", "queued", "stuck", "completed", "terminated"].map(canMigrate)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(["running", "queued", "stuck", "failed", "completed"].map(canReset)).toEqual([
+    true,
+    false,
+    true,
+    true,
+    false,
+  ]);
 });
 
 test("a halt names its cause, how much waits, and the verb that helps", () => {
@@ -22,5 +39,9 @@ test("a halt names its cause, how much waits, and the verb that helps", () => {
     title: "Failed.",
     text: "error.execution: division by zero. 2 messages wait.",
     verb: "redrive",
+  });
+  expect(haltOf({ status: "stuck", pending: 0, error })).toMatchObject({
+    title: "Stuck.",
+    verb: "terminate",
   });
 });

@@ -80,6 +80,13 @@ export const controlWords: Record<ControlVerb, ControlWords> = {
 export const possibleVerbs = (status: string): ControlVerb[] =>
   controlVerbs.filter((verb) => controlWords[verb].from.includes(status as InstanceStatus));
 
+/** Statuses from which it can be put back to an earlier entry. */
+const resettable: readonly InstanceStatus[] = ["running", "suspended", "cancelling", "failed", "stuck"];
+export const canReset = (status: string): boolean => resettable.includes(status as InstanceStatus);
+
+/** It has not ended: there is something to move to another version. */
+export const canMigrate = (status: string): boolean => possibleVerbs(status).length > 0;
+
 /** What an instance that does not run waits for, and the verb that helps; null: nothing to say. */
 export function haltOf(instance: {
   status: string;
@@ -97,6 +104,12 @@ export function haltOf(instance: {
         title: "Failed.",
         text: `${error ? `${error.code}: ${error.message}.` : ""}${waiting}`,
         verb: "redrive",
+      };
+    case "stuck":
+      return {
+        title: "Stuck.",
+        text: `${error ? `${error.code}: ${error.message}. ` : ""}What it did could not be undone: put it right by hand, then end it.${waiting}`,
+        verb: "terminate",
       };
     case "cancelling":
       return { title: "Being cancelled.", text: "Its chart cleans up.", verb: "terminate" };

@@ -11,8 +11,10 @@ import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
+import { useCallKey } from "@/components/ui/use-call-key";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
+import { Choice } from "./choice";
 
 export function ForkDialog({
   instanceId,
@@ -33,15 +35,11 @@ export function ForkDialog({
   const [reason, setReason] = useState("");
   const [rearmTimers, setRearmTimers] = useState(false);
   const [laterEvents, setLaterEvents] = useState(false);
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const keyOf = useCallKey();
   const field = useRef<HTMLInputElement>(null);
   const args = { instanceId, seq, reason: reason.trim(), rearmTimers, laterEvents };
   const fork = useMutation({
-    // One key for each thing that is asked.
-    mutationFn: () =>
-      client.forkInstance(args, {
-        idempotencyKey: `${idempotencyKey} ${rearmTimers} ${laterEvents} ${args.reason}`.slice(0, 256),
-      }),
+    mutationFn: () => client.forkInstance(args, { idempotencyKey: keyOf(args) }),
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });
       onForked(id);
@@ -99,27 +97,5 @@ export function ForkDialog({
       ) : null}
       {fork.error ? <ErrorPanel className="mt-3.5" title="Couldn’t fork it" error={fork.error} /> : null}
     </Dialog>
-  );
-}
-
-function Choice({
-  checked,
-  onChange,
-  children,
-}: {
-  checked: boolean;
-  onChange: (checked: boolean) => void;
-  children: React.ReactNode;
-}) {
-  return (
-    <label className="mt-3 flex items-center gap-2 text-body">
-      <input
-        type="checkbox"
-        className="size-4 accent-accent"
-        checked={checked}
-        onChange={(event) => onChange(event.target.checked)}
-      />
-      <span>{children}</span>
-    </label>
   );
 }

@@ -8,16 +8,21 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import {
+  ArrowRightLeft,
+  ChevronDown,
   CircleX,
+  CornerLeftUp,
   Ghost,
   GitFork,
   History,
   MailX,
-  MoreHorizontal,
   Pause,
+  Rewind,
   Send,
   ShieldAlert,
   Trash,
+  TriangleAlert,
+  Wrench,
 } from "lucide-react";
 import type { Route } from "next";
 import Link from "next/link";
@@ -26,11 +31,18 @@ import { useEffect, useMemo, useState } from "react";
 import { ChartCanvas } from "@/components/canvas/chart-canvas";
 import { Legend } from "@/components/canvas/legend";
 import { ControlDialog } from "@/components/instances/control-dialog";
-import { controlWords, haltOf, possibleVerbs, type ControlVerb } from "@/components/instances/control-words";
+import {
+  canMigrate,
+  canReset,
+  controlWords,
+  haltOf,
+  possibleVerbs,
+  type ControlVerb,
+} from "@/components/instances/control-words";
 import { DeadLettersDialog } from "@/components/instances/dead-letters-dialog";
 import { StatusChip } from "@/components/instances/status-chip";
 import { Banner } from "@/components/ui/banner";
-import { Button, IconButton } from "@/components/ui/button";
+import { Button } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
 import { CopyCurl, CopyIcon } from "@/components/ui/copy-button";
 import { JsonView } from "@/components/ui/json-view";
@@ -54,15 +66,20 @@ import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import { noMarks } from "@/lib/diagram/marks";
 import type { InstanceView, LogEntry } from "@/lib/contract/instances";
+import { ChildrenTab } from "./children-tab";
 import { DeleteInstanceDialog } from "./delete-instance-dialog";
 import { DiffTab } from "./diff-tab";
 import { reasonWords, replayStart } from "./entry-words";
 import { EventList } from "./event-list";
 import { eventTypes } from "./event-types";
+import { asksForChildren } from "./family";
+import { familyHref } from "./family-tree";
 import { ForkDialog } from "./fork-dialog";
 import { GoToDialog } from "./go-to-dialog";
 import { LocksTab } from "./locks-tab";
 import { marksAt } from "./marks-at";
+import { MigrateDialog } from "./migrate-dialog";
+import { ResetDialog } from "./reset-dialog";
 import { Scrubber } from "./scrubber";
 import { SendEventDialog } from "./send-event-dialog";
 import { StateTab } from "./state-tab";
@@ -72,7 +89,7 @@ import { useChartVersion } from "./use-chart-version";
 import { useEntryDetail, useFindEntry, usePrefetchSeq, useStateAt } from "./use-history";
 import { WhyTab } from "./why-tab";
 
-const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks"] as const;
+const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks", "children"] as const;
 type TabName = (typeof tabNames)[number];
 /** Between two entries while playing. */
 const playMs = 700;
@@ -136,7 +153,9 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   } = useChartVersion(instance.chartId, stateQuery.data?.version ?? instance.version);
   const prefetch = usePrefetchSeq(instance.id);
   const findEntry = useFindEntry(instance.id, total);
-  const [dialog, setDialog] = useState<"send" | "go" | "delete" | "fork" | "letters" | null>(null);
+  const [dialog, setDialog] = useState<
+    "send" | "go" | "delete" | "fork" | "reset" | "migrate" | "letters" | null
+  >(null);
   const [control, setControl] = useState<ControlVerb | null>(null);
   const [playing, setPlaying] = useState(false);
   const newEvents = useNewSince(live, total);
@@ -202,6 +221,8 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
     [instance.configuration, version],
   );
   const shown = stateQuery.data;
+  const hasFamily =
+    instance.parent !== null || tab === "children" || (version ? asksForChildren(version.tree) : false);
   const halt = haltOf(instance);
 
   return (
@@ -228,9 +249,11 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
             </Button>
             <Menu
               trigger={
-                <IconButton label="More" variant="outline">
-                  <MoreHorizontal size={14} aria-hidden />
-                </IconButton>
+                <Button data-testid="repair">
+                  <Wrench size={13} aria-hidden />
+                  Repair
+                  <ChevronDown size={12} aria-hidden className="text-text-3" />
+                </Button>
               }
               items={[
                 ...possibleVerbs(instance.status).map((verb) => ({
@@ -246,6 +269,27 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                   onSelect: () => setDialog("fork"),
                   testId: "fork",
                 },
+                ...(canReset(instance.status)
+                  ? [
+                      {
+                        label: live ? "Start again from…" : `Start again from #${formatCount(cursor)}…`,
+                        icon: Rewind,
+                        danger: true,
+                        onSelect: () => setDialog("reset"),
+                        testId: "reset",
+                      },
+                    ]
+                  : []),
+                ...(canMigrate(instance.status)
+                  ? [
+                      {
+                        label: "Migrate to another version…",
+                        icon: ArrowRightLeft,
+                        onSelect: () => setDialog("migrate"),
+                        testId: "migrate",
+                      },
+                    ]
+                  : []),
                 {
                   label: "Dead letters…",
                   icon: MailX,
@@ -267,6 +311,15 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           </Token>
         </Link>
         {instance.businessKey ? <Token>{instance.businessKey}</Token> : null}
+        {instance.parent ? (
+          <Link href={familyHref(instance.parent)} className="min-w-0 rounded-chip" data-testid="parent">
+            <Token className="max-w-64 text-text hover:border-line">
+              <CornerLeftUp size={12} aria-hidden className="shrink-0 text-text-3" />
+              <span className="font-sans text-text-2">child of</span>
+              <span className="truncate">{instance.parent.instanceId}</span>
+            </Token>
+          </Link>
+        ) : null}
       </PageHeader>
 
       {outside ? (
@@ -321,8 +374,8 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
       ) : null}
       {live && halt ? (
         <Banner
-          tone={instance.status === "failed" ? "wrong" : "offline"}
-          icon={instance.status === "failed" ? CircleX : Pause}
+          tone={instance.status === "failed" || instance.status === "stuck" ? "wrong" : "offline"}
+          icon={instance.status === "failed" ? CircleX : instance.status === "stuck" ? TriangleAlert : Pause}
           testId="halt-banner"
           action={
             <Button size="sm" onClick={() => setControl(halt.verb)} data-testid="halt-action">
@@ -459,6 +512,15 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               },
               { value: "tasks", label: "Tasks", content: <TasksTab instanceId={instance.id} /> },
               { value: "locks", label: "Locks", content: <LocksTab instanceId={instance.id} /> },
+              ...(hasFamily
+                ? [
+                    {
+                      value: "children" as const,
+                      label: "Children",
+                      content: <ChildrenTab instance={instance} />,
+                    },
+                  ]
+                : []),
             ]}
           />
         </aside>
@@ -528,6 +590,29 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           onForked={(id) => {
             setDialog(null);
             router.push(`/instances/${encodeURIComponent(id)}` as Route);
+          }}
+        />
+      ) : null}
+      {dialog === "reset" ? (
+        <ResetDialog
+          instance={instance}
+          at={live ? null : cursor}
+          onClose={() => setDialog(null)}
+          onDone={({ seq, configuration }) => {
+            setDialog(null);
+            backToLive();
+            showToast(`#${formatCount(seq)}: ${instance.id} started again in ${configuration.join(", ")}.`);
+          }}
+        />
+      ) : null}
+      {dialog === "migrate" ? (
+        <MigrateDialog
+          instance={instance}
+          onClose={() => setDialog(null)}
+          onDone={({ seq, version: to }) => {
+            setDialog(null);
+            backToLive();
+            showToast(`#${formatCount(seq)}: ${instance.id} is on v${to}.`);
           }}
         />
       ) : null}

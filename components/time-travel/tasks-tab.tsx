@@ -4,30 +4,19 @@
  *
  * Holds: leases are counted on the database's clock.
  */
-import { useQuery } from "@tanstack/react-query";
 import { Ban, Check, CircleX, Hammer, Hourglass, type LucideIcon } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { useDatabaseNow } from "@/components/locks/use-database-now";
 import { shortStateName } from "@/components/instances/state-name";
 import { Chip, type Tone } from "@/components/ui/chip";
-import { queryKeys } from "@/components/ui/query-keys";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatAge, formatCount } from "@/components/ui/time";
-import { useClient } from "@/components/ui/use-client";
 import type { TaskView } from "@/lib/contract/tasks";
-
-const shownMax = 100;
-/** Heartbeats make no news in the live stream. */
-const againMs = 5_000;
+import { isUnfinished, tasksMax, useTasks } from "./use-tasks";
 
 export function TasksTab({ instanceId }: { instanceId: string }) {
-  const client = useClient();
-  const tasks = useQuery({
-    queryKey: [...queryKeys.instance(instanceId), "tasks"],
-    queryFn: ({ signal }) => client.listTasks({ instanceId, limit: shownMax }, { signal }),
-    refetchInterval: ({ state }) => (state.data?.items.some(isUnfinished) ? againMs : false),
-  });
+  const tasks = useTasks(instanceId);
   const now = useDatabaseNow(tasks.data, tasks.dataUpdatedAt);
   if (tasks.error && !tasks.data) {
     return (
@@ -68,13 +57,11 @@ export function TasksTab({ instanceId }: { instanceId: string }) {
         </tbody>
       </table>
       {nextCursor === null ? null : (
-        <p className="pt-2 text-hint text-text-3">The newest {formatCount(shownMax)} are shown.</p>
+        <p className="pt-2 text-hint text-text-3">The newest {formatCount(tasksMax)} are shown.</p>
       )}
     </div>
   );
 }
-
-const isUnfinished = (task: TaskView): boolean => task.status === "pending" || task.status === "running";
 
 const looks: Record<TaskView["status"], { tone: Tone; icon: LucideIcon | null }> = {
   pending: { tone: "neutral", icon: Hourglass },
