@@ -10,7 +10,7 @@
 import { localActor } from "./access/actor";
 import { assert } from "./base/assert";
 import type { Json, JsonObject } from "./base/json";
-import type { Invocation, InvocationContext } from "./runtime/invocation";
+import type { Invocation, InvocationContext } from "./runtime/tasks/invocation";
 import { createRuntime, type Runtime } from "./runtime/runtime";
 import { openSqlStore } from "./store/sql/open-sql-store";
 

@@ -16,7 +16,7 @@ import {
   type IBreaker,
 } from "cockatiel";
 
-import type { BreakerView } from "@/lib/runtime/invocation";
+import type { BreakerView } from "@/lib/runtime/tasks/invocation";
 
 /** Thrown by a call whose failure is the host's: unreachable, too slow, broken. */
 export class HostFailure<T> extends Error {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Json, JsonObject } from "@/lib/base/json";
-import type { InvocationOutcome } from "@/lib/runtime/invocation";
+import type { InvocationOutcome } from "@/lib/runtime/tasks/invocation";
 import { providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish } from "@/lib/testing/runtime";
 import { HostBreakers } from "./host-breakers";

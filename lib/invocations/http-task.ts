@@ -13,7 +13,7 @@ import { request as httpsRequest } from "node:https";
 import { z } from "zod";
 import type { Json, JsonObject } from "@/lib/base/json";
 import { payloadBytesMax } from "@/lib/base/limits";
-import type { Invocation, InvocationContext, InvocationOutcome } from "@/lib/runtime/invocation";
+import type { Invocation, InvocationContext, InvocationOutcome } from "@/lib/runtime/tasks/invocation";
 import { AddressRefused, isAllowedHost, publicLookup, requirePublicHost } from "./http-address";
 import { HostFailure, type HostBreakers } from "./host-breakers";
 

@@ -1,7 +1,7 @@
 /**
  * What the server carries out by itself, put together.
  */
-import type { Invocations } from "@/lib/runtime/invocation";
+import type { Invocations } from "@/lib/runtime/tasks/invocation";
 import { HostBreakers } from "./host-breakers";
 import { httpTask } from "./http-task";
 

@@ -4,7 +4,7 @@
 import { LockstepError } from "@/lib/base/errors";
 import type { InstanceRow, MessageRow } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
-import type { Fence } from "./instance-views";
+import type { Fence } from "./instances/instance-views";
 
 export const instanceNotFound = (instanceId: string): LockstepError =>
   new LockstepError("not-found", `There is no instance ${instanceId}.`, { details: { instanceId } });

@@ -3,10 +3,10 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
-import type { LockWaits } from "./lock-waits";
-import type { Machines } from "./machines";
-import type { SendQueue } from "./send-queue";
-import type { TaskWaits } from "./task-waits";
+import type { LockWaits } from "./locks/lock-waits";
+import type { Machines } from "./charts/machines";
+import type { SendQueue } from "./stepping/send-queue";
+import type { TaskWaits } from "./tasks/task-waits";
 
 export interface RuntimeContext {
   readonly store: Store;

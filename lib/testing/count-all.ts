@@ -3,7 +3,7 @@
  * began before it is over, those of other tests too.
  */
 import { countFleet } from "@/lib/runtime/workers/count-fleet";
-import type { Machines } from "@/lib/runtime/machines";
+import type { Machines } from "@/lib/runtime/charts/machines";
 import type { Store } from "@/lib/store/store";
 
 export async function countAll(store: Store, machines: Machines): Promise<void> {

@@ -6,8 +6,8 @@
  */
 import { minuteOf, type FleetDelta, type FleetFold, type FleetMoves } from "@/lib/store/fleet";
 import type { Store } from "@/lib/store/store";
-import { fleetDeltasOf } from "../fleet-moves";
-import type { Machines } from "../machines";
+import { fleetDeltasOf } from "../operations/fleet-moves";
+import type { Machines } from "../charts/machines";
 
 /** Entries in one portion: a fresh start on a long history takes many. */
 const entriesMax = 5_000;

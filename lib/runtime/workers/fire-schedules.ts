@@ -1,5 +1,5 @@
 /** Fires the schedules that have a tick due; any process may, SKIP LOCKED keeps them apart. */
-import { fireSchedule } from "../fire-schedule";
+import { fireSchedule } from "../schedules/fire-schedule";
 import type { RuntimeContext } from "../runtime-context";
 
 const schedulesMax = 20;

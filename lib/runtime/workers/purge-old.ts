@@ -17,17 +17,17 @@ import {
   type RetentionRow,
   type RuleName,
 } from "@/lib/store/retention";
-import { configurationOf } from "../instance-views";
+import { configurationOf } from "../instances/instance-views";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
-import { writeArchive } from "../archive-file";
+import { writeArchive } from "../operations/archive-file";
 import { newAuditId } from "../new-id";
-import { checkpointOf } from "../lock-checkpoint";
-import { withMachines } from "../machines";
+import { checkpointOf } from "../locks/lock-checkpoint";
+import { withMachines } from "../charts/machines";
 import { pause } from "../pause";
-import { isDue, isEndRule, readWalk, type WalkCursor } from "../retention-rules";
+import { isDue, isEndRule, readWalk, type WalkCursor } from "../operations/retention-rules";
 import type { RuntimeContext } from "../runtime-context";
-import { releaseStateLocks } from "../state-locks";
+import { releaseStateLocks } from "../locks/state-locks";
 
 /** Rows looked at in one transaction; log entries removed in one. */
 const rowsMax = 500;

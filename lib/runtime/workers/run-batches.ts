@@ -9,9 +9,9 @@ import type { Actor } from "@/lib/access/actor";
 import type { BatchItemRow, BatchRow, BatchSelection } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { StoreTransaction } from "@/lib/store/store";
-import { verbArgsOf } from "../batch-views";
+import { verbArgsOf } from "../batches/batch-views";
 import { newTaskToken } from "../new-id";
-import { performBatchItem } from "../perform-batch-item";
+import { performBatchItem } from "../batches/perform-batch-item";
 import type { RuntimeContext } from "../runtime-context";
 
 const batchesMax = 5;

@@ -11,8 +11,8 @@ import { familyOf, type ChildRow, type ParentRef } from "@/lib/store/children";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
-import { afterEnds, over, type EndedChild } from "../answer-parents";
-import { beginInstance } from "../begin-instance";
+import { afterEnds, over, type EndedChild } from "../tasks/answer-parents";
+import { beginInstance } from "../instances/begin-instance";
 import {
   decide,
   endedChild,
@@ -24,17 +24,17 @@ import {
   roomOf,
   withProgress,
   type EachProgress,
-} from "../child-rules";
+} from "../tasks/child-rules";
 import { childrenBegunMax } from "../limits";
-import { withMachines, type VersionName } from "../machines";
+import { withMachines, type VersionName } from "../charts/machines";
 import { newInstanceId } from "../new-id";
 import type { RuntimeContext } from "../runtime-context";
-import { chooseVersion } from "../start-instance";
-import { postOutgoing } from "../step-batch";
-import { taskIdempotencyKey, retryOf, type TaskError } from "../task-rules";
-import { terminateInstance } from "../terminate-instance";
+import { chooseVersion } from "../instances/start-instance";
+import { postOutgoing } from "../stepping/step-batch";
+import { taskIdempotencyKey, retryOf, type TaskError } from "../tasks/task-rules";
+import { terminateInstance } from "../control/terminate-instance";
 import { grantReadyStates, settleLockTask } from "./settle-state-locks";
-import type { Turn } from "../turn";
+import type { Turn } from "../stepping/turn";
 
 const familiesMax = 20;
 const orphansMax = 100;

@@ -1,8 +1,8 @@
 /** Ends leases that ran out and waits whose time is up, and serves who is next. */
 import { systemActor } from "@/lib/access/actor";
 import type { Store } from "@/lib/store/store";
-import { openLockBook, settle } from "../lock-rules";
-import { writeLockBook } from "../state-locks";
+import { openLockBook, settle } from "../locks/lock-rules";
+import { writeLockBook } from "../locks/state-locks";
 
 const keysMax = 100;
 

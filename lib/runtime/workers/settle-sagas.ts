@@ -11,13 +11,13 @@ import { compensationInput } from "@/lib/statechart/compensation-input";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
-import { applyControl, type ControlInput } from "../apply-control";
-import { isEnded, type InstanceStatus } from "../instance-views";
-import { internalMessage } from "../internal-message";
-import { inTurn, type HeldTurn } from "../in-turn";
+import { applyControl, type ControlInput } from "../control/apply-control";
+import { isEnded, type InstanceStatus } from "../instances/instance-views";
+import { internalMessage } from "../stepping/internal-message";
+import { inTurn, type HeldTurn } from "../stepping/in-turn";
 import type { RuntimeContext } from "../runtime-context";
-import type { TaskError } from "../task-rules";
-import { canUndoBy, nextOfSaga, undoTask, type SagaStep } from "../saga-rules";
+import type { TaskError } from "../tasks/task-rules";
+import { canUndoBy, nextOfSaga, undoTask, type SagaStep } from "../tasks/saga-rules";
 
 const instancesMax = 100;
 

@@ -9,7 +9,7 @@ import { parseDelay } from "@/lib/statechart/delay";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { TaskKey, TaskRow } from "@/lib/store/tasks";
-import { over } from "../answer-parents";
+import { over } from "../tasks/answer-parents";
 import { lockWaitMs } from "../limits";
 import {
   giveUp,
@@ -19,10 +19,10 @@ import {
   openLockBook,
   settle,
   type LockBook,
-} from "../lock-rules";
-import { writeLockBook } from "../state-locks";
-import { stateSessionOf, taskOfSession } from "../state-session";
-import type { TaskError } from "../task-rules";
+} from "../locks/lock-rules";
+import { writeLockBook } from "../locks/state-locks";
+import { stateSessionOf, taskOfSession } from "../locks/state-session";
+import type { TaskError } from "../tasks/task-rules";
 
 const statesMax = 100;
 

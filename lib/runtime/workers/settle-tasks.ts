@@ -5,8 +5,8 @@
 import { systemActor } from "@/lib/access/actor";
 import { noWrites } from "@/lib/store/steps";
 import type { Store } from "@/lib/store/store";
-import { answerMessage } from "../task-answer";
-import { expired, type TaskError } from "../task-rules";
+import { answerMessage } from "../tasks/task-answer";
+import { expired, type TaskError } from "../tasks/task-rules";
 
 const tasksMax = 100;
 

@@ -7,14 +7,14 @@
 import { systemActor } from "@/lib/access/actor";
 import { noWrites } from "@/lib/store/steps";
 import type { SuspectRow } from "@/lib/store/workers";
-import type { Caution } from "../caution";
-import { parseSnapshot } from "../instance-views";
+import type { Caution } from "../operations/caution";
+import { parseSnapshot } from "../instances/instance-views";
 import { deathsMax } from "../limits";
-import { withMachines } from "../machines";
+import { withMachines } from "../charts/machines";
 import type { RuntimeContext } from "../runtime-context";
-import { stepBatch, type BatchResult } from "../step-batch";
-import { suspendInstance } from "../suspend-instance";
-import { deadLetterOf, dueTimerOf } from "../turn";
+import { stepBatch, type BatchResult } from "../stepping/step-batch";
+import { suspendInstance } from "../control/suspend-instance";
+import { deadLetterOf, dueTimerOf } from "../stepping/turn";
 
 /** Null: nothing was stepped. */
 export async function stepSuspect(

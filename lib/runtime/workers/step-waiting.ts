@@ -1,10 +1,10 @@
 /** Steps instances that have messages waiting or timers due; any process may, SKIP LOCKED keeps them apart. */
 import type { Partitions } from "@/lib/store/instances";
 import { batchMax } from "../limits";
-import { withMachines } from "../machines";
-import type { Caution } from "../caution";
+import { withMachines } from "../charts/machines";
+import type { Caution } from "../operations/caution";
 import type { RuntimeContext } from "../runtime-context";
-import { stepBatch, type BatchResult } from "../step-batch";
+import { stepBatch, type BatchResult } from "../stepping/step-batch";
 import { chooseRunnable } from "./choose-runnable";
 import { stepSuspect } from "./step-suspect";
 

@@ -4,9 +4,9 @@
  */
 import type { Json } from "@/lib/base/json";
 import { familyOf } from "@/lib/store/children";
-import { decide, progressOf } from "@/lib/runtime/child-rules";
-import { isEnded, parentOf, sessionCause } from "@/lib/runtime/instance-views";
-import { foldLockLog } from "@/lib/runtime/lock-rules";
+import { decide, progressOf } from "@/lib/runtime/tasks/child-rules";
+import { isEnded, parentOf, sessionCause } from "@/lib/runtime/instances/instance-views";
+import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
 import type { LockLogRow, LockRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";

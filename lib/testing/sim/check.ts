@@ -6,12 +6,12 @@
  */
 import { canonicalJson } from "@/lib/base/canonical";
 import type { Json } from "@/lib/base/json";
-import { applyControl, type ControlInput } from "@/lib/runtime/apply-control";
-import { applyInput, applyStart, type StartInput } from "@/lib/runtime/apply-input";
-import { isEnded, sessionCause, takesMessages } from "@/lib/runtime/instance-views";
-import { foldLockLog } from "@/lib/runtime/lock-rules";
-import type { Machines } from "@/lib/runtime/machines";
-import { rebuildState } from "@/lib/runtime/rebuild-state";
+import { applyControl, type ControlInput } from "@/lib/runtime/control/apply-control";
+import { applyInput, applyStart, type StartInput } from "@/lib/runtime/stepping/apply-input";
+import { isEnded, sessionCause, takesMessages } from "@/lib/runtime/instances/instance-views";
+import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
+import type { Machines } from "@/lib/runtime/charts/machines";
+import { rebuildState } from "@/lib/runtime/instances/rebuild-state";
 import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { LockLogRow } from "@/lib/store/locks";

@@ -4,7 +4,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import type { SendEventArgs } from "@/lib/runtime/send-event";
+import type { SendEventArgs } from "@/lib/runtime/stepping/send-event";
 import type { Runtime } from "@/lib/runtime/runtime";
 import { Random, randomEvents } from "../random-chart";
 import type { History, SendSeen } from "./history";

@@ -2,7 +2,7 @@
  * What the clients of a seed saw: what they asked for and what they were told. The check compares it with what is stored.
  */
 import type { Json } from "@/lib/base/json";
-import type { Fence } from "@/lib/runtime/instance-views";
+import type { Fence } from "@/lib/runtime/instances/instance-views";
 
 export interface SendSeen {
   client: number;

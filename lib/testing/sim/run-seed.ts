@@ -3,7 +3,7 @@
  */
 import type { Store } from "@/lib/store/store";
 import { createRuntime } from "@/lib/runtime/runtime";
-import { Machines } from "@/lib/runtime/machines";
+import { Machines } from "@/lib/runtime/charts/machines";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
 import { Client, startInput, type ClientOptions } from "./client";

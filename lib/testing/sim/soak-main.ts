@@ -12,7 +12,7 @@ import { localActor as actor } from "@/lib/access/actor";
 import { canonicalJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { JsonObject } from "@/lib/base/json";
-import { foldLockLog } from "@/lib/runtime/lock-rules";
+import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { Store } from "@/lib/store/store";

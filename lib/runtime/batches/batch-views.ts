@@ -1,0 +1,80 @@
+/**
+ * Batches and their items as the runtime shows them.
+ */
+import type { BatchItemRow, BatchRow, BatchStatus } from "@/lib/store/batches";
+import type { PageArgs } from "../call";
+import type { Failure } from "../instances/instance-views";
+import type { ListInstancesArgs } from "../instances/list-instances";
+
+export type BatchVerb =
+  "suspend" | "resume" | "cancel" | "terminate" | "redrive" | "retry-dead-letters" | "migrate";
+
+/** Named one by one, or by the filters of the list. */
+export type BatchSelection = { instanceIds: string[] } | { filter: Omit<ListInstancesArgs, keyof PageArgs> };
+
+/** What the verb takes beside the instance. */
+export interface BatchVerbArgs {
+  reason: string;
+  /** Of `migrate`. */
+  version: number | null;
+  mapping: Record<string, string>;
+}
+
+export interface BatchView extends BatchVerbArgs {
+  id: string;
+  name: string;
+  verb: BatchVerb;
+  selection: BatchSelection;
+  status: BatchStatus;
+  ratePerSecond: number | null;
+  /** Listed so far; all of them once it is not `listing`. */
+  total: number;
+  ok: number;
+  refused: number;
+  skipped: number;
+  createdAt: number;
+  createdBy: string;
+  endedAt: number | null;
+}
+export interface BatchItemView {
+  place: number;
+  instanceId: string;
+  status: BatchItemRow["status"];
+  at: number | null;
+  error: Failure | null;
+}
+
+export const viewBatch = (row: BatchRow): BatchView => ({
+  ...verbArgsOf(row),
+  id: row.id,
+  name: row.name,
+  verb: row.verb as BatchVerb,
+  selection: JSON.parse(row.selection) as BatchSelection,
+  status: row.status,
+  ratePerSecond: row.ratePerSecond,
+  total: row.total,
+  ok: row.ok,
+  refused: row.refused,
+  skipped: row.skipped,
+  createdAt: row.createdAt,
+  createdBy: row.createdBy,
+  endedAt: row.endedAt,
+});
+
+export const viewBatchItem = ({
+  place,
+  instanceId,
+  status,
+  at,
+  code,
+  message,
+}: BatchItemRow): BatchItemView => ({
+  place,
+  instanceId,
+  status,
+  at,
+  error: code === null ? null : { code, message: message ?? "" },
+});
+
+export const verbArgsOf = (row: Pick<BatchRow, "args">): BatchVerbArgs =>
+  JSON.parse(row.args) as BatchVerbArgs;

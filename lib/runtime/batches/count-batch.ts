@@ -1,0 +1,31 @@
+/** How many instances a batch would be about, by status, before it is made; beyond `countMax` only that there are more. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import type { BatchSelection } from "./batch-views";
+import type { InstanceStatus } from "../instances/instance-views";
+import type { RuntimeContext } from "../runtime-context";
+
+export interface BatchCount {
+  /** At most `countMax`. */
+  count: number;
+  /** There are more than that. */
+  capped: boolean;
+  byStatus: { status: InstanceStatus; count: number }[];
+}
+
+const countMax = 100_000;
+
+export async function countBatch(
+  { store }: RuntimeContext,
+  actor: Actor,
+  { selection }: { selection: BatchSelection },
+): Promise<BatchCount> {
+  requirePermission(actor, "instances:read");
+  const groups = await store.countSelected(selection, countMax + 1);
+  const counted = groups.reduce((sum, { count }) => sum + count, 0);
+  return {
+    count: Math.min(counted, countMax),
+    capped: counted > countMax,
+    byStatus: groups.map(({ status, count }) => ({ status: status as InstanceStatus, count })),
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * One control verb over many instances: accepted here, listed and carried out by workers (workers/run-batches).
+ *
+ * Holds: it is accepted at once, however many there are. What a filter selects is listed as it is when workers come to it,
+ *        right after; what is created later is not in it. I4 with an idempotency key it is one batch.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { hashJson } from "@/lib/base/canonical";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { BatchRow } from "@/lib/store/batches";
+import type { InstanceCursor } from "@/lib/store/instances";
+import {
+  viewBatch,
+  type BatchSelection,
+  type BatchVerb,
+  type BatchVerbArgs,
+  type BatchView,
+} from "./batch-views";
+import type { Idempotent } from "../call";
+import { newAuditId, newBatchId } from "../new-id";
+import { keyReuse } from "../refusals";
+import { requireText } from "../require-payload";
+import { requireOpen, type RuntimeContext } from "../runtime-context";
+
+export interface CreateBatchArgs extends Idempotent {
+  verb: BatchVerb;
+  selection: BatchSelection;
+  /** Kept in each instance's log and in the audit. */
+  reason: string;
+  /** Shown in lists; made from the verb when absent. */
+  name?: string | undefined;
+  /** Of `migrate`. */
+  version?: number | undefined;
+  mapping?: Record<string, string> | undefined;
+  /** At most so many instances a second; default: as fast as they go. */
+  ratePerSecond?: number | undefined;
+}
+
+/** Throws `bad-request`, `idempotency-key-reuse`. */
+export async function createBatch(
+  context: RuntimeContext,
+  actor: Actor,
+  { idempotencyKey, ...args }: CreateBatchArgs,
+): Promise<BatchView> {
+  requirePermission(actor, "instances:control");
+  requireOpen(context);
+  requireText(args.reason, "reason");
+  requireText(args.name ?? "", "name");
+  if ((args.verb === "migrate") !== (args.version !== undefined)) {
+    throw new LockstepError(
+      "bad-request",
+      "version: migrate needs the version to move to; other verbs take none.",
+      {
+        details: { field: "version" },
+      },
+    );
+  }
+  const verbArgs: BatchVerbArgs = {
+    reason: args.reason,
+    version: args.version ?? null,
+    mapping: args.mapping ?? {},
+  };
+  return context.store.transaction(async (tx) => {
+    const now = await tx.now();
+    const id = newBatchId();
+    const row: BatchRow = {
+      id,
+      name: args.name ?? nameOf(args),
+      verb: args.verb,
+      args: JSON.stringify(verbArgs),
+      selection: JSON.stringify(args.selection),
+      status: "listing",
+      ratePerSecond: args.ratePerSecond ?? null,
+      total: 0,
+      ok: 0,
+      refused: 0,
+      skipped: 0,
+      cursor: JSON.stringify({ createdAt: now + 1, id: "" } satisfies InstanceCursor),
+      nextAt: now,
+      token: null,
+      createdAt: now,
+      createdBy: actor.id,
+      endedAt: null,
+    };
+    const view = viewBatch(row);
+    if (idempotencyKey !== undefined) {
+      const key = requireText(idempotencyKey, "Idempotency-Key");
+      const digest = hashJson(JSON.parse(JSON.stringify(args)) as Json);
+      const scope = `batch:${actor.id}`;
+      const kept = { scope, key, digest, messageId: null, result: JSON.stringify(view), at: now };
+      const earlier = await tx.claimAnswer(kept);
+      if (earlier && earlier.digest !== digest) throw keyReuse(key);
+      if (earlier?.result) return JSON.parse(earlier.result) as BatchView;
+    }
+    await tx.insertBatch(row);
+    await tx.writeAudit({
+      id: newAuditId(),
+      at: now,
+      actor: actor.id,
+      action: "create-batch",
+      target: `batch:${id}`,
+      outcome: "done",
+      details: JSON.stringify({ verb: args.verb, selection: args.selection, ...verbArgs }),
+    });
+    return view;
+  });
+}
+
+/** `suspend 12 instances`, `terminate: chartId order, status failed`. */
+function nameOf({ verb, selection }: CreateBatchArgs): string {
+  if ("instanceIds" in selection) {
+    const count = selection.instanceIds.length;
+    return `${verb} ${count} ${count === 1 ? "instance" : "instances"}`;
+  }
+  const filters = Object.entries(selection.filter).map(([name, value]) => `${name} ${String(value)}`);
+  return filters.length === 0 ? `${verb} all instances` : `${verb}: ${filters.join(", ")}`.slice(0, 200);
+}

@@ -1,0 +1,127 @@
+/**
+ * A batch's verb on one of its instances.
+ *
+ * Holds: I4 the call's idempotency key is made of batch and place, and so are the ids of dead letters sent again: repeated
+ *        after a crash it changes nothing more and has the same outcome.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { sha256Hex } from "@/lib/base/canonical";
+import { LockstepError } from "@/lib/base/errors";
+import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
+import type { DeadLetterCursor } from "@/lib/store/instances";
+import type { BatchVerb, BatchVerbArgs } from "./batch-views";
+import { cancelInstance } from "../control/cancel-instance";
+import type { ControlArgs, ControlResult } from "../control/control-instance";
+import { findLiveInstance } from "../instances/get-instance";
+import { callScope } from "../stepping/in-turn";
+import { migrateInstance } from "../control/migrate-instance";
+import { redriveInstance } from "../control/redrive-instance";
+import { resumeInstance } from "../control/resume-instance";
+import { retryDeadLetter } from "../control/retry-dead-letter";
+import type { RuntimeContext } from "../runtime-context";
+import { suspendInstance } from "../control/suspend-instance";
+import { terminateInstance } from "../control/terminate-instance";
+
+export type ItemOutcome = Pick<BatchItemRow, "status" | "attempts" | "code" | "message">;
+
+/** Busy instances and databases: tried so often, each time in another portion. */
+const attemptsMax = 10;
+const lettersPageMax = 200;
+
+type Control = (context: RuntimeContext, actor: Actor, args: ControlArgs) => Promise<ControlResult>;
+const controls: Partial<Record<BatchVerb, Control>> = {
+  suspend: suspendInstance,
+  resume: resumeInstance,
+  cancel: cancelInstance,
+  terminate: terminateInstance,
+  redrive: redriveInstance,
+};
+
+/** Never throws: what is refused, or fails, is the item's outcome. `pending`: try it again later. */
+export async function performBatchItem(
+  context: RuntimeContext,
+  actor: Actor,
+  { id, verb }: Pick<BatchRow, "id" | "verb">,
+  args: BatchVerbArgs,
+  item: BatchItemRow,
+  report: (error: unknown) => void,
+): Promise<ItemOutcome> {
+  const attempts = item.attempts + 1;
+  try {
+    const key = `${id}:${item.place}`;
+    const changed = await perform(context, actor, verb as BatchVerb, args, item.instanceId, key);
+    return { status: changed ? "ok" : "skipped", attempts, code: null, message: null };
+  } catch (error) {
+    if (!(error instanceof LockstepError)) {
+      report(error);
+      return {
+        status: "refused",
+        attempts,
+        code: "internal",
+        message: "A defect of Lockstep; the log says more.",
+      };
+    }
+    const { code, message, retry } = error;
+    return {
+      status: retry === "later" && attempts < attemptsMax ? "pending" : "refused",
+      attempts,
+      code,
+      message,
+    };
+  }
+}
+
+/** False: there was nothing to do. */
+async function perform(
+  context: RuntimeContext,
+  actor: Actor,
+  verb: BatchVerb,
+  { reason, version, mapping }: BatchVerbArgs,
+  instanceId: string,
+  idempotencyKey: string,
+): Promise<boolean> {
+  const control = controls[verb];
+  if (control) return (await control(context, actor, { instanceId, reason, idempotencyKey })).changed;
+  if (verb === "retry-dead-letters") return retryAll(context, actor, instanceId, idempotencyKey);
+  const to = version ?? 0;
+  if (await isThere(context, actor, instanceId, to, idempotencyKey)) return false;
+  const call = { instanceId, version: to, mapping, reason, idempotencyKey };
+  return (await migrateInstance(context, actor, call)).changed;
+}
+
+/** Of that version already, and not because this very call moved it. */
+async function isThere(
+  { store }: RuntimeContext,
+  actor: Actor,
+  instanceId: string,
+  version: number,
+  key: string,
+): Promise<boolean> {
+  const row = await findLiveInstance(store, instanceId);
+  if (row.version !== version) return false;
+  const scope = callScope("migrate", row, actor.id);
+  const answers = await store.transaction((tx) => tx.findAnswers([{ scope, key }]));
+  return answers.length === 0;
+}
+
+async function retryAll(
+  context: RuntimeContext,
+  actor: Actor,
+  instanceId: string,
+  key: string,
+): Promise<boolean> {
+  let sent = 0;
+  await findLiveInstance(context.store, instanceId);
+  for (let after: DeadLetterCursor | null = null; ;) {
+    const letters = await context.store.listDeadLetters(instanceId, after, lettersPageMax);
+    for (const { messageId, retriedAs } of letters) {
+      const again = `m-${sha256Hex(`${key}:${messageId}`).slice(0, 25)}`;
+      if (retriedAs === null) await retryDeadLetter(context, actor, { instanceId, messageId, again });
+      else if (retriedAs !== again) continue;
+      sent += 1;
+    }
+    const last = letters.at(-1);
+    if (!last || letters.length < lettersPageMax) return sent > 0;
+    after = { at: last.at, instanceId: last.instanceId, messageId: last.messageId };
+  }
+}

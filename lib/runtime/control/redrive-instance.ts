@@ -1,0 +1,98 @@
+/**
+ * A failed instance taken up again from the step that failed it: the same message, timer or answer first, then what waited
+ * behind it. One whose very start failed begins anew.
+ *
+ * Holds: what the failed step had used up (a timer, an invocation) is put back by the control entry itself, so that replay
+ *        finds it there (I5).
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { must } from "@/lib/base/assert";
+import type { StepInput } from "@/lib/statechart/step";
+import type { LogRow } from "@/lib/store/instances";
+import type { StartInput } from "../stepping/apply-input";
+import type { ControlInput } from "./apply-control";
+import { controlInstance, type ControlArgs, type ControlResult, type ControlVerb } from "./control-instance";
+import { findLiveInstance } from "../instances/get-instance";
+import { newMessageId } from "../new-id";
+import { rebuildState } from "../instances/rebuild-state";
+import type { RuntimeContext } from "../runtime-context";
+
+/** Entries since the failure: few, because a failed instance applies nothing. */
+const lookBack = 50;
+
+export async function redriveInstance(
+  context: RuntimeContext,
+  actor: Actor,
+  args: ControlArgs,
+): Promise<ControlResult> {
+  const verb = { verb: "redrive", from: ["failed"], done: [] } as const;
+  requirePermission(actor, "instances:control");
+  const row = await findLiveInstance(context.store, args.instanceId);
+  if (row.status !== "failed") return controlInstance(context, actor, args, verb);
+  const failed = await findFailed(context, args.instanceId);
+  const again = await repetitionOf(context, failed);
+  // Another redrive may come between: then this one would repeat the wrong step.
+  return controlInstance(context, actor, args, { ...verb, ...again, lookedAt: row.seq });
+}
+
+async function findFailed({ store }: RuntimeContext, instanceId: string): Promise<LogRow> {
+  const lines = await store.listLog(instanceId, null, lookBack);
+  // With settings.onFailure it was undone first, and failed then.
+  const line = lines.find(
+    ({ outcome, status }) => outcome === "failed" && (status === "failed" || status === "compensating"),
+  );
+  const { seq } = must(line, `instance ${instanceId} failed at an entry`);
+  return must(await store.findLogEntry(instanceId, seq), "an entry that was listed is there");
+}
+
+async function repetitionOf(
+  { store, machines }: RuntimeContext,
+  failed: LogRow,
+): Promise<Pick<ControlVerb, "inputOf" | "afterEntry">> {
+  const given = JSON.parse(failed.input) as StartInput | StepInput | ControlInput;
+  const complete = (more: object) => ({
+    inputOf: (input: ControlInput): ControlInput => ({
+      ...input,
+      ...more,
+      data: { ...input.data, failedSeq: failed.seq },
+    }),
+  });
+  switch (given.kind) {
+    case "start":
+      return complete({ start: given });
+    case "control":
+      return complete("start" in given ? { start: given.start } : {});
+    case "timer": {
+      const before = await rebuildState(store, machines, failed.instanceId, failed.seq - 1);
+      const timer = before?.snapshot.timers[given.id];
+      return complete(timer ? { timers: { [given.id]: timer } } : {});
+    }
+    case "event":
+      return { ...complete({}), afterEntry: ({ turn }) => turn.addFirst(repeated(failed)) };
+    case "answer": {
+      const before = await rebuildState(store, machines, failed.instanceId, failed.seq - 1);
+      const invocation = before?.snapshot.invocations[given.id];
+      return {
+        ...complete(invocation ? { invocations: { [given.id]: invocation } } : {}),
+        afterEntry: ({ turn }) => turn.addFirst(repeated(failed)),
+      };
+    }
+  }
+}
+
+/** Of the time of the first try: no timer that came due since goes before it. */
+const repeated = (failed: LogRow) => ({
+  instanceId: failed.instanceId,
+  incarnation: failed.incarnation,
+  messageId: newMessageId(),
+  type: failed.type,
+  input: failed.input,
+  actor: failed.actor,
+  cause: failed.messageId,
+  enqueuedAt: failed.at,
+  dedupeScope: null,
+  dedupeKey: null,
+  expectedSeq: null,
+  fences: null,
+});

@@ -1,0 +1,84 @@
+/**
+ * A dead letter sent again: a new message whose cause is the old one, at the end of the mailbox.
+ *
+ * Holds: I4 it is sent again once: a repeat gets the message that it was sent as.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
+import { readSendResult } from "../instances/get-message";
+import { isEnded, type SendResult } from "../instances/instance-views";
+import { inTurn } from "../stepping/in-turn";
+import { newAuditId, newMessageId } from "../new-id";
+import { instanceEnded } from "../refusals";
+import type { RuntimeContext } from "../runtime-context";
+
+/** Throws `not-found`, `instance-ended`. */
+export async function retryDeadLetter(
+  context: RuntimeContext,
+  actor: Actor,
+  {
+    instanceId,
+    messageId,
+    again = newMessageId(),
+  }: {
+    instanceId: string;
+    messageId: string;
+    /** The new message's id, of a caller that must know its own again. */
+    again?: string;
+  },
+): Promise<SendResult> {
+  requirePermission(actor, "instances:control");
+  const dead = await context.store.findDeadLetter(instanceId, messageId);
+  if (!dead) {
+    throw new LockstepError("not-found", `Instance ${instanceId} has no dead letter ${messageId}.`, {
+      details: { instanceId, messageId },
+    });
+  }
+  const { sentAs, replayed } = await inTurn(context, {
+    verb: "retry-dead-letter",
+    actor,
+    args: { instanceId },
+    async work({ tx, row, now, turn }) {
+      if (isEnded(row.status)) throw instanceEnded(row);
+      const earlier = await tx.retireDeadLetter(instanceId, messageId, again);
+      if (earlier !== null) return () => ({ sentAs: earlier, replayed: true });
+      turn.add({
+        instanceId,
+        incarnation: row.incarnation,
+        messageId: again,
+        type: dead.type,
+        input: dead.input,
+        actor: actor.id,
+        cause: messageId,
+        enqueuedAt: now,
+        dedupeScope: null,
+        dedupeKey: null,
+        expectedSeq: null,
+        fences: null,
+      });
+      await tx.writeAudit({
+        id: newAuditId(),
+        at: now,
+        actor: actor.id,
+        action: "retry-dead-letter",
+        target: `instance:${instanceId}`,
+        outcome: "done",
+        details: JSON.stringify({ messageId, sentAs: again }),
+      });
+      return () => {
+        const verdict = turn.verdicts.get(again);
+        // Then it stays a dead letter that nobody has sent again.
+        if (verdict?.kind === "refused") throw verdict.error;
+        return { sentAs: again, replayed: false };
+      };
+    },
+  });
+  const result = await readSendResult(context.store, instanceId, sentAs);
+  if (result) return { ...result, replayed };
+  throw new LockstepError(
+    "instance-ended",
+    `Dead letter ${messageId} was sent again as ${sentAs}, and instance ${instanceId} ended before it was applied.`,
+    { details: { instanceId, messageId, sentAs } },
+  );
+}

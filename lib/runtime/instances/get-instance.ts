@@ -1,0 +1,25 @@
+/** An instance as it is now. Reading never arms a timer. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import type { InstanceRow } from "@/lib/store/instances";
+import type { Store } from "@/lib/store/store";
+import { viewInstance, type InstanceView } from "./instance-views";
+import type { RuntimeContext } from "../runtime-context";
+import { instanceNotFound } from "../refusals";
+
+export async function getInstance(
+  { store }: RuntimeContext,
+  actor: Actor,
+  { instanceId }: { instanceId: string },
+): Promise<InstanceView> {
+  requirePermission(actor, "instances:read");
+  const row = await findLiveInstance(store, instanceId);
+  return viewInstance(row, await store.labelsOf([instanceId]), await store.countMailbox(instanceId));
+}
+
+/** Throws `not-found` for a deleted one too. */
+export async function findLiveInstance(store: Store, instanceId: string): Promise<InstanceRow> {
+  const row = await store.findInstance(instanceId);
+  if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
+  return row;
+}

@@ -1,0 +1,50 @@
+/** State now, at a seq, or at a time: rebuilt by replay and compared with what was stored. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
+import { entryNotFound } from "./get-log-entry";
+import { viewTimers, type StateAt } from "./instance-views";
+import { rebuildState } from "./rebuild-state";
+import type { RuntimeContext } from "../runtime-context";
+import { instanceNotFound } from "../refusals";
+
+/** Throws `not-found`, or `bad-request` when both seq and at are given. */
+export async function getState(
+  { store, machines }: RuntimeContext,
+  actor: Actor,
+  args: { instanceId: string; seq?: number | undefined; at?: number | undefined },
+): Promise<StateAt> {
+  requirePermission(actor, "instances:read");
+  if (args.seq !== undefined && args.at !== undefined) {
+    throw new LockstepError("bad-request", "Give seq or at, not both.", { details: { field: "at" } });
+  }
+  const row = await store.findInstance(args.instanceId);
+  if (!row) throw instanceNotFound(args.instanceId);
+  const seq = args.at === undefined ? (args.seq ?? row.seq) : await store.seqAt(args.instanceId, args.at);
+  if (args.at !== undefined && seq === 0) {
+    if (row.createdAt <= args.at) throw await entryNotFound(store, args.instanceId, 0);
+    throw new LockstepError("not-found", `Instance ${args.instanceId} did not exist at ${args.at}.`, {
+      details: { instanceId: args.instanceId, at: args.at },
+    });
+  }
+  const rebuilt = await rebuildState(store, machines, args.instanceId, seq);
+  if (!rebuilt) throw await entryNotFound(store, args.instanceId, seq);
+  const { snapshot, entry, rebuiltHash, fromSnapshot } = rebuilt;
+  return {
+    instanceId: args.instanceId,
+    seq,
+    at: entry.at,
+    chartId: entry.chartId,
+    version: entry.version,
+    status: entry.status,
+    configuration: snapshot.configuration,
+    context: snapshot.context,
+    output: snapshot.output ?? null,
+    error: snapshot.error ? { code: snapshot.error.code, message: snapshot.error.message } : null,
+    timers: viewTimers(snapshot),
+    fromSnapshot,
+    storedHash: entry.stateHash,
+    rebuiltHash,
+    hashMatches: entry.stateHash === rebuiltHash,
+  };
+}

@@ -1,0 +1,35 @@
+/** Instances by filters, newest first, paged by key. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
+import { viewInstanceSummary, type InstanceStatus, type InstanceSummary } from "./instance-views";
+import type { RuntimeContext } from "../runtime-context";
+
+export interface ListInstancesArgs extends PageArgs {
+  chartId?: string | undefined;
+  status?: InstanceStatus | undefined;
+  state?: string | undefined;
+  idPrefix?: string | undefined;
+  businessKey?: string | undefined;
+  /** Children of that instance's invocations. */
+  parent?: string | undefined;
+}
+
+export async function listInstances(
+  { store }: RuntimeContext,
+  actor: Actor,
+  args: ListInstancesArgs,
+): Promise<Page<InstanceSummary>> {
+  requirePermission(actor, "instances:read");
+  const { cursor, limit, ...filter } = args;
+  const size = pageLimit(limit);
+  const after = readCursor(cursor, { createdAt: 0, id: "" });
+  const rows = await store.listInstances(filter, after, size + 1);
+  const labels = await store.labelsOf(rows.map((row) => row.id));
+  return pageOf(
+    rows,
+    size,
+    ({ createdAt, id }) => ({ createdAt, id }),
+    (row) => viewInstanceSummary(row, labels),
+  );
+}

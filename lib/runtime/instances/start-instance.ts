@@ -1,0 +1,134 @@
+/**
+ * A new instance: its first entry, and all that it caused, in one transaction.
+ *
+ * Holds: I4 with an idempotency key (scope: caller and chart) it is started once and a repeat gets the first answer.
+ *        A deleted id may be used again: its seq goes on, its incarnation is new.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { hashJson } from "@/lib/base/canonical";
+import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
+import type { LabelRow } from "@/lib/store/instances";
+import { noWrites } from "@/lib/store/steps";
+import type { StoreTransaction } from "@/lib/store/store";
+import { beginInstance } from "./begin-instance";
+import type { Idempotent } from "../call";
+import { chartNotFound } from "../charts/get-chart";
+import { viewInstance, type InstanceView } from "./instance-views";
+import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
+import { instanceExists } from "@/lib/store/steps";
+import { newInstanceId } from "../new-id";
+import { requirePayload, requireText } from "../require-payload";
+import { requireOpen, type RuntimeContext } from "../runtime-context";
+import { keyReuse } from "../refusals";
+import { postOutgoing } from "../stepping/step-batch";
+
+export interface StartInstanceArgs extends Idempotent {
+  chartId: string;
+  version?: number | undefined;
+  id?: string | undefined;
+  input?: Json | undefined;
+  businessKey?: string | undefined;
+  labels?: Record<string, string> | undefined;
+  priority?: number | undefined;
+}
+
+/** Throws `not-found` (chart), `version-not-found`, `instance-exists`, `idempotency-key-reuse`, `payload-too-large`. */
+export async function startInstance(
+  context: RuntimeContext,
+  actor: Actor,
+  args: StartInstanceArgs,
+): Promise<InstanceView> {
+  requirePermission(actor, "instances:start");
+  requireOpen(context);
+  requirePayload(args.input ?? null, "input");
+  for (const [key, value] of Object.entries(args.labels ?? {})) {
+    requireText(key, "labels");
+    requireText(value, `labels.${key}`);
+  }
+  if (args.businessKey !== undefined) requireText(args.businessKey, "businessKey");
+  const wanted = await chooseVersion(context, args);
+  const view = await withMachines(context.machines, () =>
+    context.store.transaction((tx) => startIn(context, tx, actor, args, wanted)),
+  );
+  if (view.pending > 0) context.wake();
+  context.settle();
+  return view;
+}
+
+/** The version named, else the newest. It is loaded here, so that the transaction finds it. */
+export async function chooseVersion(
+  { store, machines }: RuntimeContext,
+  args: { chartId: string; version?: number | undefined },
+): Promise<VersionName> {
+  const chart = await store.findChart(args.chartId);
+  if (!chart) throw chartNotFound(args.chartId);
+  const version = args.version ?? chart.version;
+  if (version === null) {
+    throw new LockstepError(
+      "version-not-found",
+      `Chart ${args.chartId} has no published version yet. Publish it, then start instances.`,
+      { details: { chartId: args.chartId } },
+    );
+  }
+  const wanted = { chartId: args.chartId, version };
+  if (args.version !== undefined && args.version > (chart.version ?? 0)) throw versionNotFound(wanted);
+  await machines.load(wanted);
+  return wanted;
+}
+
+/** As startInstance, in a transaction of the caller, who has loaded `wanted`. */
+export async function startIn(
+  context: RuntimeContext,
+  tx: StoreTransaction,
+  actor: Actor,
+  args: StartInstanceArgs,
+  wanted: VersionName,
+): Promise<InstanceView> {
+  const { idempotencyKey, ...rest } = args;
+  const claim = {
+    scope: `start:${args.chartId}:${actor.id}`,
+    key: idempotencyKey ?? "",
+    digest: hashJson(JSON.parse(JSON.stringify(rest)) as Json),
+    messageId: null,
+    result: null,
+    at: 0,
+  };
+  if (idempotencyKey !== undefined) {
+    const found = await tx.claimAnswer({ ...claim, at: await tx.now() });
+    if (found && found.digest !== claim.digest) throw keyReuse(idempotencyKey);
+    if (found?.result) return JSON.parse(found.result) as InstanceView;
+  }
+  const id = args.id === undefined ? newInstanceId(args.chartId) : requireText(args.id, "id");
+  const [before] = await tx.lockInstances([id]);
+  if (before && before.deletedAt === null) throw instanceExists(id);
+  const now = await tx.now();
+
+  const writes = noWrites();
+  const begun = {
+    ...wanted,
+    id,
+    input: args.input ?? null,
+    priority: args.priority ?? 0,
+    businessKey: args.businessKey ?? null,
+    parent: null,
+    actor: actor.id,
+    cause: null,
+    dedupeKey: idempotencyKey ?? null,
+  };
+  const turn = beginInstance(context.machines.get(wanted), begun, now, before, writes);
+  const labels: LabelRow[] = Object.entries(args.labels ?? {}).map(([key, value]) => ({
+    instanceId: id,
+    key,
+    value,
+  }));
+  writes.labels.push(...labels);
+  await postOutgoing(tx, [turn], writes);
+  const view = viewInstance(turn.row, labels, writes.enqueued.length);
+  if (idempotencyKey !== undefined) {
+    writes.answered.push({ scope: claim.scope, key: claim.key, result: JSON.stringify(view), at: now });
+  }
+  await tx.writeSteps(writes);
+  return view;
+}

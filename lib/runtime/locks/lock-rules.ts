@@ -1,0 +1,414 @@
+/**
+ * The rules of locks, pure: a lock's row and queue in, the changed row, queue and log out. The verbs run them inside one
+ * transaction that holds the row.
+ *
+ * Holds: I3 the fence goes up with every change of hands, so an old holder's writes can be told and refused.
+ *        I7 every change of the row is an entry of its log: folding the log gives the row; the fence never falls.
+ *        Waiters are served in the order of their tickets; one that is gone is passed over.
+ */
+import { assert } from "@/lib/base/assert";
+import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
+import { waiterSilentMs } from "../limits";
+import { isHeldAt, type LockDetails, type LockEventType } from "./lock-views";
+import { isStateSession, noLeaseUntil } from "./state-session";
+
+/** A lock during one command. */
+export class LockBook {
+  readonly log: LockLogRow[] = [];
+  readonly joined: WaiterRow[] = [];
+  readonly left: WaiterRow[] = [];
+  /** Sessions of states that had it and have it no more, not of their own doing. */
+  readonly lost: { session: string; holder: string; reason: string }[] = [];
+  constructor(
+    public row: LockRow,
+    public queue: readonly WaiterRow[],
+    readonly now: number,
+    readonly actor: string,
+  ) {}
+
+  /** What is to be stored. */
+  writes(): { row: LockRow; log: LockLogRow[]; joined: WaiterRow[]; left: WaiterRow[] } {
+    return { row: this.row, log: this.log, joined: this.joined, left: this.left };
+  }
+
+  get changed(): boolean {
+    return this.log.length + this.joined.length + this.left.length > 0;
+  }
+
+  /** Held, and the lease still runs. */
+  isHeld(): boolean {
+    return isHeldAt(this.row, this.now);
+  }
+
+  enter(
+    type: LockEventType,
+    about: {
+      holder?: string | null;
+      session?: string | null;
+      actor?: string;
+      reason?: string;
+      details?: LockDetails;
+    },
+  ): void {
+    const seq = this.row.logSeq + 1;
+    this.row = { ...this.row, logSeq: seq };
+    this.log.push({
+      key: this.row.key,
+      seq,
+      type,
+      at: this.now,
+      fence: this.row.fence,
+      holder: about.holder === undefined ? this.row.holder : about.holder,
+      session: about.session === undefined ? this.row.session : about.session,
+      actor: about.actor ?? this.actor,
+      reason: about.reason ?? null,
+      details: JSON.stringify(about.details ?? {}),
+    });
+  }
+
+  join(waiter: WaiterRow): void {
+    this.joined.push(waiter);
+    this.queue = [...this.queue, waiter].sort((a, b) => a.ticket - b.ticket);
+  }
+
+  leave(waiter: WaiterRow): void {
+    this.queue = this.queue.filter((each) => each.ticket !== waiter.ticket);
+    this.left.push(waiter);
+  }
+}
+
+export const openLockBook = (
+  row: LockRow,
+  queue: readonly WaiterRow[],
+  now: number,
+  actor: string,
+): LockBook => new LockBook(row, queue, now, actor);
+
+/** What time alone has done: ends a lease that ran out, lets go waiters whose time is up, serves the next. First of all. */
+export function settle(book: LockBook): void {
+  for (const waiter of book.queue.filter((each) => each.givesUpAt <= book.now)) {
+    book.leave(waiter);
+    book.enter("WAIT_TIMEOUT", { holder: waiter.holder, session: waiter.session, actor: "system" });
+  }
+  if (book.row.session !== null && !book.isHeld() && book.row.expired === 0) {
+    lose(book, "its longest hold is over");
+    book.row = { ...book.row, expired: 1 };
+    book.enter("EXPIRED", { actor: "system", details: { expiresAt: book.row.expiresAt } });
+  }
+  if (!book.isHeld()) serveNext(book);
+}
+
+/** Gives a lock that nobody holds to the first waiter who is still there. Returns its holder. */
+function serveNext(book: LockBook): string | null {
+  for (const waiter of book.queue) {
+    // A state gets all its keys at once, under its task: workers/settle-state-locks.
+    if (isStateSession(waiter.session)) return null;
+    book.leave(waiter);
+    if (waiter.heartbeatAt < book.now - waiterSilentMs) {
+      book.enter("WAIT_TIMEOUT", {
+        holder: waiter.holder,
+        session: waiter.session,
+        actor: "system",
+        reason: "its call is gone",
+      });
+      continue;
+    }
+    grant(book, "HANDOFF", waiter, { ticket: waiter.ticket, waitedMs: book.now - waiter.since });
+    return waiter.holder;
+  }
+  return null;
+}
+
+function lose({ row, lost }: LockBook, reason: string): void {
+  const { session, holder } = row;
+  if (session !== null && holder !== null && isStateSession(session)) lost.push({ session, holder, reason });
+}
+
+/** May have it now: nobody holds it, nobody is before it. */
+export const isNext = (book: LockBook, session: string): boolean =>
+  !book.isHeld() && (book.queue.length === 0 || book.queue[0]?.session === session);
+
+/** Grants it to a state; `holdMaxMs` null: until the state is left. */
+export function grantToState(
+  book: LockBook,
+  to: { session: string; holder: string; actor: string; holdMaxMs: number | null },
+): void {
+  const waiter = book.queue.find(({ session }) => session === to.session);
+  if (waiter) book.leave(waiter);
+  const details = waiter ? { ticket: waiter.ticket, waitedMs: book.now - waiter.since } : {};
+  grant(book, waiter ? "HANDOFF" : "ACQUIRED", { ...to, ttlMs: to.holdMaxMs ?? 0 }, details);
+}
+
+/** A state begins to wait in line; null when it does already. */
+export function joinAsState(
+  book: LockBook,
+  to: { session: string; holder: string; actor: string; holdMaxMs: number | null; givesUpAt: number },
+): void {
+  const { now, row } = book;
+  const { session, holder, actor, givesUpAt } = to;
+  const ticket = row.nextTicket;
+  const waitMs = givesUpAt - now;
+  book.enter("REQUESTED", { holder, session, details: { ttlMs: to.holdMaxMs ?? 0, waitMs } });
+  book.row = { ...book.row, nextTicket: ticket + 1 };
+  const waiter = { key: row.key, ticket, session, holder, actor, ttlMs: to.holdMaxMs ?? 0, since: now };
+  // It needs no process that waits: its row is its word.
+  book.join({ ...waiter, givesUpAt, heartbeatAt: noLeaseUntil });
+  book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
+}
+
+/** The state was left: what it held is free, where it waited it waits no more. */
+export function leaveAsState(book: LockBook, session: string): void {
+  if (book.row.session === session) release(book, { session, fence: book.row.fence });
+  else {
+    giveUp(book, session, "its state was left");
+    if (!book.isHeld()) serveNext(book);
+  }
+}
+
+function grant(
+  book: LockBook,
+  type: "ACQUIRED" | "HANDOFF",
+  to: { session: string; holder: string; ttlMs: number; actor: string },
+  details: LockDetails,
+): void {
+  const expiresAt = to.ttlMs === 0 ? noLeaseUntil : book.now + to.ttlMs;
+  book.row = {
+    ...book.row,
+    fence: book.row.fence + 1,
+    holder: to.holder,
+    session: to.session,
+    acquiredAt: book.now,
+    renewedAt: book.now,
+    expiresAt,
+    ttlMs: to.ttlMs,
+    expired: 0,
+  };
+  book.enter(type, { actor: to.actor, details: { ...details, ttlMs: to.ttlMs, expiresAt } });
+}
+
+const free = (row: LockRow): LockRow => ({
+  ...row,
+  holder: null,
+  session: null,
+  acquiredAt: null,
+  renewedAt: null,
+  expiresAt: null,
+  ttlMs: null,
+  expired: 0,
+});
+
+export type Acquired =
+  | { result: "acquired"; fence: number; expiresAt: number }
+  /** `ticket` and `givesUpAt` tell this wait from one of the same session that took its place. */
+  | { result: "waiting"; ticket: number; givesUpAt: number }
+  | { result: "busy"; holder: string; expiresAt: number; position: number };
+
+export interface AcquireCommand {
+  session: string;
+  holder: string;
+  ttlMs: number;
+  /** 0: don't wait. */
+  waitMs: number;
+}
+
+/** Free or expired, and the caller first → fence + 1. Held by the same session: same fence. Else busy, or into the queue. */
+export function acquire(book: LockBook, { session, holder, ttlMs, waitMs }: AcquireCommand): Acquired {
+  const { actor, now } = book;
+  const mine = book.queue.find((waiter) => waiter.session === session);
+  if (book.isHeld() && book.row.session === session) {
+    if (mine) book.leave(mine);
+    extend(book, ttlMs);
+    return heldBy(book);
+  }
+  const asked = { ttlMs, waitMs };
+  if (!book.isHeld() && book.queue.length === 0) {
+    book.enter("REQUESTED", { holder, session, details: asked });
+    grant(book, "ACQUIRED", { session, holder, ttlMs, actor }, {});
+    return heldBy(book);
+  }
+  if (waitMs > 0) {
+    if (mine) book.leave(mine);
+    else book.enter("REQUESTED", { holder, session, details: asked });
+    // Who asks again, having lost its connection, keeps its place.
+    const ticket = mine?.ticket ?? book.row.nextTicket;
+    if (!mine) book.row = { ...book.row, nextTicket: ticket + 1 };
+    const since = mine?.since ?? now;
+    // Later than that of the call whose place it takes: so they are told apart.
+    const givesUpAt = Math.max(now + waitMs, (mine?.givesUpAt ?? 0) + 1);
+    book.join({
+      key: book.row.key,
+      ticket,
+      session,
+      holder,
+      actor,
+      ttlMs,
+      since,
+      givesUpAt,
+      heartbeatAt: now,
+    });
+    if (!mine) book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
+    return { result: "waiting", ticket, givesUpAt };
+  }
+  return busy(book, session);
+}
+
+export function busy(book: LockBook, session: string): Acquired {
+  const place = book.queue.findIndex((waiter) => waiter.session === session);
+  return {
+    result: "busy",
+    holder: book.row.holder ?? book.queue[0]?.holder ?? "",
+    expiresAt: book.row.expiresAt ?? book.now,
+    position: (place === -1 ? book.queue.length : place) + 1,
+  };
+}
+
+const heldBy = ({ row }: LockBook): Acquired => ({
+  result: "acquired",
+  fence: row.fence,
+  expiresAt: row.expiresAt ?? 0,
+});
+
+function extend(book: LockBook, ttlMs: number): void {
+  // A shorter lease than promised before would cut off who relies on it.
+  const expiresAt = Math.max(book.row.expiresAt ?? 0, book.now + ttlMs);
+  book.row = { ...book.row, renewedAt: book.now, expiresAt, ttlMs };
+  book.enter("RENEWED", { details: { ttlMs, expiresAt } });
+}
+
+export type Renewed = { fence: number; expiresAt: number } | { lost: "expired" | "superseded" | "released" };
+
+/** Session and fence match and the lease runs → longer, never shorter. */
+export function renew(
+  book: LockBook,
+  { session, fence, ttlMs }: { session: string; fence: number; ttlMs: number | undefined },
+): Renewed {
+  const { row } = book;
+  if (row.fence !== fence) return { lost: "superseded" };
+  if (row.session === null) return { lost: "released" };
+  if (row.session !== session) return { lost: "superseded" };
+  if (!book.isHeld()) return { lost: "expired" };
+  extend(book, ttlMs ?? row.ttlMs ?? 0);
+  return { fence: book.row.fence, expiresAt: book.row.expiresAt ?? 0 };
+}
+
+export type Released = "released" | "already-released" | "stale";
+
+/** Match → free, next waiter served. */
+export function release(book: LockBook, { session, fence }: { session: string; fence: number }): Released {
+  const { row } = book;
+  if (row.fence !== fence) return "stale";
+  if (row.session === null) return "already-released";
+  if (row.session !== session) return "stale";
+  book.row = free(row);
+  book.enter("RELEASED", { holder: row.holder, session: row.session });
+  serveNext(book);
+  return "released";
+}
+
+export interface Forced {
+  fence: number;
+  previousFence: number;
+  previousHolder: string | null;
+  nextHolder: string | null;
+}
+
+/** Any state → free with a higher fence, next waiter served. The caller has compared the fence. */
+export function forceRelease(book: LockBook, reason: string): Forced {
+  const { fence: previousFence, holder: previousHolder, session } = book.row;
+  lose(book, reason);
+  book.row = free({ ...book.row, fence: previousFence + 1 });
+  book.enter("FORCE_RELEASED", { holder: previousHolder, session, reason, details: { previousFence } });
+  const nextHolder = serveNext(book);
+  return { fence: book.row.fence, previousFence, previousHolder, nextHolder };
+}
+
+/** The lock's subject is gone: nobody holds it, nobody waits, and every fence given out is stale. */
+export function deleteLock(book: LockBook, reason: string): void {
+  const { holder, session } = book.row;
+  for (const waiter of book.queue) book.leave(waiter);
+  book.row = free({ ...book.row, fence: book.row.fence + 1 });
+  book.enter("DELETED", { holder, session, reason });
+}
+
+/** A write under a stale fence was refused elsewhere: the lock remembers it. */
+export function rejectWrite(
+  book: LockBook,
+  refused: { fence: number; session: string; actor: string; instanceId: string; type: string },
+): void {
+  book.row = { ...book.row, rejectedWrites: book.row.rejectedWrites + 1 };
+  book.enter("WRITE_REJECTED", {
+    holder: null,
+    session: refused.session,
+    actor: refused.actor,
+    reason: `${refused.type} to ${refused.instanceId}`,
+    details: { refusedFence: refused.fence, instance: refused.instanceId, event: refused.type },
+  });
+}
+
+/** A waiter that stops waiting on its own account; `wait`: unless the same session waits by another call by now. */
+export function giveUp(
+  book: LockBook,
+  session: string,
+  reason?: string,
+  wait?: { ticket: number; givesUpAt: number },
+): void {
+  const waiter = book.queue.find((each) => each.session === session);
+  if (!waiter) return;
+  if (wait && (waiter.ticket !== wait.ticket || waiter.givesUpAt !== wait.givesUpAt)) return;
+  book.leave(waiter);
+  book.enter("WAIT_TIMEOUT", { holder: waiter.holder, session, ...(reason === undefined ? {} : { reason }) });
+}
+
+/**
+ * I7: the row that a whole log, oldest first, comes to (rejected writes and tickets counted from it too).
+ */
+export function foldLockLog(key: string, log: readonly LockLogRow[]): LockRow {
+  let row: LockRow = {
+    ...free({ key, fence: 0, logSeq: 0, nextTicket: 1, rejectedWrites: 0 } as LockRow),
+  };
+  for (const entry of log) {
+    assert(entry.fence >= row.fence, `the fence of ${key} fell at log entry ${entry.seq}`);
+    row = { ...foldEntry(row, entry), fence: entry.fence, logSeq: entry.seq };
+  }
+  return row;
+}
+
+function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
+  const details = JSON.parse(entry.details) as LockDetails;
+  switch (entry.type as LockEventType) {
+    case "ACQUIRED":
+    case "HANDOFF":
+      return {
+        ...row,
+        holder: entry.holder,
+        session: entry.session,
+        acquiredAt: entry.at,
+        renewedAt: entry.at,
+        expiresAt: Number(details["expiresAt"]),
+        ttlMs: Number(details["ttlMs"]),
+        expired: 0,
+      };
+    case "RENEWED":
+      return {
+        ...row,
+        renewedAt: entry.at,
+        expiresAt: Number(details["expiresAt"]),
+        ttlMs: Number(details["ttlMs"]),
+      };
+    case "EXPIRED":
+      return { ...row, expired: 1 };
+    case "RELEASED":
+    case "FORCE_RELEASED":
+    case "DELETED":
+      return free(row);
+    case "CHECKPOINT":
+      return { ...row, ...(details as Partial<LockRow>), holder: entry.holder, session: entry.session };
+    case "ENQUEUED":
+      return { ...row, nextTicket: Number(details["ticket"]) + 1 };
+    case "WRITE_REJECTED":
+      return { ...row, rejectedWrites: row.rejectedWrites + 1 };
+    case "REQUESTED":
+    case "WAIT_TIMEOUT":
+      return row;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Locks as the runtime shows them.
+ */
+import type { LockListRow, LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
+import { isEnded } from "../instances/instance-views";
+import { isStateSession, noLeaseUntil } from "./state-session";
+
+export interface LockSummary {
+  key: string;
+  status: "held" | "expired" | "free";
+  fence: number;
+  holder: string | null;
+  session: string | null;
+  acquiredAt: number | null;
+  renewedAt: number | null;
+  expiresAt: number | null;
+  ttlMs: number | null;
+  waiters: number;
+  longestWaitMs: number | null;
+  health: "free" | "healthy" | "late" | "expired" | "holder-finished";
+  instance: { id: string; status: string; configuration: string[] } | null;
+  rejectedWrites: number;
+}
+export interface WaiterView {
+  position: number;
+  session: string;
+  holder: string;
+  since: number;
+  givesUpAt: number | null;
+}
+export interface LockView extends LockSummary {
+  queue: WaiterView[];
+  now: number;
+}
+export type LockEventType =
+  | "REQUESTED"
+  | "ENQUEUED"
+  | "ACQUIRED"
+  | "RENEWED"
+  | "RELEASED"
+  | "EXPIRED"
+  | "FORCE_RELEASED"
+  | "WAIT_TIMEOUT"
+  | "HANDOFF"
+  | "WRITE_REJECTED"
+  | "DELETED"
+  /** What the older entries, now forgotten, had come to. */
+  | "CHECKPOINT";
+export type LockDetails = Record<string, string | number | boolean | null>;
+export interface LockLogEntry {
+  seq: number;
+  type: LockEventType;
+  at: number;
+  fence: number;
+  holder: string | null;
+  session: string | null;
+  actor: string;
+  reason: string | null;
+  details: LockDetails;
+}
+export type AcquireResult =
+  | { result: "acquired"; key: string; fence: number; expiresAt: number; replayed: boolean; valid: boolean }
+  | { result: "busy"; key: string; holder: string; expiresAt: number; position: number };
+export interface RenewResult {
+  key: string;
+  fence: number;
+  expiresAt: number;
+  replayed: boolean;
+}
+export interface ReleaseResult {
+  result: "released" | "already-released" | "stale";
+  key: string;
+  fence: number;
+  replayed: boolean;
+}
+export interface ForceReleaseResult {
+  key: string;
+  fence: number;
+  previousFence: number;
+  previousHolder: string | null;
+  nextHolder: string | null;
+  replayed: boolean;
+}
+
+/** An expiry that was logged stays one, also when the database's clock is set back. */
+export const isHeldAt = (
+  { session, expired, expiresAt }: Pick<LockRow, "session" | "expired" | "expiresAt">,
+  now: number,
+): boolean => session !== null && expired === 0 && (expiresAt ?? 0) > now;
+
+export function viewLockSummary(row: LockListRow, now: number): LockSummary {
+  const status = row.session === null ? "free" : isHeldAt(row, now) ? "held" : "expired";
+  return {
+    key: row.key,
+    status,
+    fence: row.fence,
+    holder: row.holder,
+    session: row.session,
+    acquiredAt: row.acquiredAt,
+    renewedAt: row.renewedAt,
+    // A state's lock has none.
+    expiresAt: row.expiresAt === noLeaseUntil ? null : row.expiresAt,
+    ttlMs: row.ttlMs === 0 ? null : row.ttlMs,
+    waiters: row.waiters,
+    longestWaitMs: row.oldestWaiterSince === null ? null : Math.max(0, now - row.oldestWaiterSince),
+    health: healthOf(row, status, now),
+    instance:
+      row.instanceId === null
+        ? null
+        : {
+            id: row.instanceId,
+            status: row.instanceStatus ?? "",
+            configuration: JSON.parse(row.instanceConfiguration ?? "[]") as string[],
+          },
+    rejectedWrites: row.rejectedWrites,
+  };
+}
+
+/** Clients renew at a third of the lease, give or take a tenth: half of it in silence is one missed renewal. */
+function healthOf(row: LockListRow, status: LockSummary["status"], now: number): LockSummary["health"] {
+  if (status !== "held") return status;
+  if (row.instanceStatus !== null && isEnded(row.instanceStatus)) return "holder-finished";
+  if (row.session !== null && isStateSession(row.session)) return "healthy";
+  return now - (row.renewedAt ?? now) > (row.ttlMs ?? 0) / 2 ? "late" : "healthy";
+}
+
+export const viewWaiter = (row: WaiterRow, index: number): WaiterView => ({
+  position: index + 1,
+  session: row.session,
+  holder: row.holder,
+  since: row.since,
+  givesUpAt: row.givesUpAt,
+});
+
+export const viewLockLogEntry = (row: LockLogRow): LockLogEntry => ({
+  seq: row.seq,
+  type: row.type as LockEventType,
+  at: row.at,
+  fence: row.fence,
+  holder: row.holder,
+  session: row.session,
+  actor: row.actor,
+  reason: row.reason,
+  details: JSON.parse(row.details) as LockDetails,
+});

@@ -1,0 +1,49 @@
+/** A longer lease for who still holds it. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
+import type { Idempotent } from "../call";
+import { renew } from "./lock-rules";
+import type { RenewResult } from "./lock-views";
+import { runLockCommand } from "./run-lock-command";
+import type { RuntimeContext } from "../runtime-context";
+
+export interface RenewLockArgs extends Idempotent {
+  key: string;
+  session: string;
+  fence: number;
+  ttlMs?: number | undefined;
+}
+
+/** Throws `lock-lost` with {reason: expired | superseded | forced | released}. */
+export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLockArgs): Promise<RenewResult> {
+  requirePermission(actor, "locks:use");
+  const { key, session, fence, ttlMs } = args;
+  return runLockCommand<RenewResult>(context, actor, {
+    key,
+    verb: "renew",
+    args: { session, fence, ttlMs: ttlMs ?? null },
+    idempotencyKey: args.idempotencyKey,
+    rule: async (book, tx) => {
+      const renewed = renew(book, { session, fence, ttlMs });
+      if (!("lost" in renewed)) return { kind: "kept", result: { key, ...renewed, replayed: false } };
+      const forced = renewed.lost === "superseded" && (await tx.wasForced(key, fence + 1));
+      return { kind: "refused", error: lockLost(key, fence, forced ? "forced" : renewed.lost) };
+    },
+    replay: (result) => ({ ...result, replayed: true }),
+  });
+}
+
+const why = {
+  expired: "its lease ran out",
+  superseded: "another holder has a newer fence",
+  forced: "it was force-released",
+  released: "it was released",
+};
+
+const lockLost = (key: string, fence: number, reason: keyof typeof why): LockstepError =>
+  new LockstepError(
+    "lock-lost",
+    `Lock ${key} is no longer yours under fence ${fence}: ${why[reason]}. Stop what it protects; acquire it anew.`,
+    { details: { key, fence, reason } },
+  );

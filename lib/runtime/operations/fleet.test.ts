@@ -1,0 +1,148 @@
+/**
+ * The fleet at a time is what its instances were in at that time: counted behind the steps, compared with the instances
+ * themselves.
+ */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "@/lib/base/json";
+import { activeStates } from "@/lib/statechart/active-states";
+import { compile } from "@/lib/statechart/compile";
+import type { Chart } from "@/lib/statechart/document";
+import { advance, providers } from "@/lib/testing/database";
+import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { countAll } from "@/lib/testing/count-all";
+import { Machines } from "../charts/machines";
+import { countFleet } from "../workers/count-fleet";
+
+/** Goes round within a step: `bounce` leaves and enters states more than once. */
+const rover: JsonObject = {
+  lockstep: 1,
+  context: { hops: 0 },
+  initial: "idle",
+  states: {
+    idle: {
+      id: "idle",
+      on: { go: "work.loading", bounce: "hop", quit: "gone", self: { target: "idle" } },
+    },
+    hop: { always: [{ guard: "context.hops < 2", target: "hopped" }, { target: "idle" }] },
+    hopped: { entry: { assign: { hops: "context.hops + 1" } }, always: "hop" },
+    work: {
+      initial: "loading",
+      states: { loading: { on: { next: "driving" } }, driving: { on: { back: "loading", stop: "#idle" } } },
+    },
+    gone: { type: "final" },
+  },
+};
+
+describe.each(providers)("on %s", (provider) => {
+  let at: TestRuntime;
+  let machines: Machines;
+  beforeEach(async () => {
+    at = await freshRuntime(provider);
+    machines = new Machines(at.store);
+    await publish(at.runtime, "rover", rover);
+  });
+  afterEach(() => at.end());
+
+  const count = () => countAll(at.store, machines);
+  const send = (instanceId: string, type: string) => at.runtime.sendEvent(local, { instanceId, type });
+  const start = (id: string) => at.runtime.startInstance(local, { chartId: "rover", id });
+  const fleet = async (time?: number) => {
+    const { items } = await at.runtime.getFleet(local, time === undefined ? {} : { at: time });
+    return Object.fromEntries(items.map(({ version, state, count: n }) => [`${state}@${version}`, n]));
+  };
+  /** What the instances themselves say. */
+  const present = async () => {
+    const machine = compile(rover as unknown as Chart);
+    const counts: Record<string, number> = {};
+    const { items } = await at.runtime.listInstances(local, { limit: 200 });
+    for (const { configuration, version } of items) {
+      for (const state of activeStates(machine, configuration)) {
+        counts[`${state}@${version}`] = (counts[`${state}@${version}`] ?? 0) + 1;
+      }
+    }
+    return counts;
+  };
+
+  test("every kind of entry is counted: start, loops, ends, forks, resets, migrations, deletions", async () => {
+    const seen: [number, Record<string, number>][] = [];
+    const look = async () => {
+      expect(await fleet()).toEqual(await present());
+      seen.push([await at.store.now(), await present()]);
+      await advance(at.database.url, 61_000);
+    };
+    for (const id of ["a", "b", "c", "d"]) await start(id);
+    await look();
+    await send("a", "bounce");
+    await send("b", "self");
+    await send("c", "go");
+    await look();
+    await count();
+    await look();
+    await send("c", "next");
+    await at.runtime.forkInstance(local, { instanceId: "c", id: "e", reason: "to try" });
+    await send("c", "stop");
+    await at.runtime.resetInstance(local, { instanceId: "c", seq: 2, reason: "back" });
+    await look();
+    const text = JSON.stringify({ ...rover, context: { hops: 0, more: 1 } });
+    const { revision } = await at.runtime.saveDraft(local, {
+      chartId: "rover",
+      baseRevision: 1,
+      text,
+      layout: (await at.runtime.getChart(local, { chartId: "rover" })).draft.layout,
+    });
+    await at.runtime.publishVersion(local, { chartId: "rover", revision });
+    await at.runtime.migrateInstance(local, { instanceId: "e", version: 2, reason: "newer" });
+    await at.runtime.terminateInstance(local, { instanceId: "b", reason: "enough" });
+    await send("d", "quit");
+    await look();
+    await at.runtime.deleteInstance(local, { instanceId: "b" });
+    await look();
+    await start("b");
+    await look();
+    await count();
+    await look();
+    for (const [time, then] of seen) expect(await fleet(time)).toEqual(then);
+  });
+
+  test("a minute is asked for in its midst, before and after it is counted", async () => {
+    await start("a");
+    const before = await at.store.now();
+    await advance(at.database.url, 1_000);
+    await send("a", "go");
+    for (const look of [() => Promise.resolve(), count, count]) {
+      await look();
+      expect(await fleet(before)).toEqual({ "idle@1": 1 });
+      expect(await fleet()).toEqual({ "work@1": 1, "work.loading@1": 1 });
+    }
+  });
+
+  test("several who count at once count each entry once", async () => {
+    const other = (await at.again()).store;
+    for (let n = 0; n < 12; n += 1) {
+      await start(`i${n}`);
+      await send(`i${n}`, "go");
+      await Promise.all([countFleet(at.store, machines), countFleet(other, new Machines(other))]);
+    }
+    await count();
+    expect(await fleet()).toEqual({ "work@1": 12, "work.loading@1": 12 });
+    const [total] = await at.store.fleetTotals(Number.MAX_SAFE_INTEGER, "rover");
+    expect(total?.count).toBe(12);
+  });
+
+  test("an entry that is counted late changes its minute and all later totals", async () => {
+    const at1 = { chartId: "rover", version: 1, state: "idle" };
+    await at.store.transaction(async (tx) => {
+      await tx.holdFleet();
+      await tx.addFleet([
+        { ...at1, minute: 3, entered: 5, left: 1 },
+        { ...at1, minute: 1, entered: 2, left: 0 },
+      ]);
+      await tx.addFleet([{ ...at1, minute: 2, entered: 0, left: 1 }]);
+      await tx.addFleet([{ ...at1, minute: 1, entered: 10, left: 0 }]);
+    });
+    const totals = await Promise.all(
+      [0, 1, 2, 3, 9].map(async (minute) => (await at.store.fleetTotals(minute, undefined))[0]?.count),
+    );
+    expect(totals).toEqual([undefined, 12, 11, 15, 15]);
+  });
+});

@@ -1,0 +1,20 @@
+/** Whether the store answers, and its time. */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import type { NoArgs } from "../call";
+import type { RuntimeContext } from "../runtime-context";
+
+export interface Health {
+  status: "ok" | "degraded";
+  /** What is wrong, in one sentence. */
+  trouble: string | null;
+  database: "sqlite" | "postgresql";
+  now: number;
+}
+
+export async function getHealth({ store }: RuntimeContext, actor: Actor, _args: NoArgs): Promise<Health> {
+  requirePermission(actor, "system:read");
+  const trouble = await store.trouble();
+  const status = trouble === null ? "ok" : "degraded";
+  return { status, trouble, database: store.database, now: await store.now() };
+}

@@ -1,0 +1,49 @@
+/**
+ * Work for a worker: at most `max` tasks of its types, at once or as soon as there are some within `waitMs`.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
+import { claimMax, claimTypesMax, claimWaitMaxMs } from "../limits";
+import { requireText } from "../require-payload";
+import { requireOpen, type RuntimeContext } from "../runtime-context";
+import { isOwnType } from "./task-rules";
+import { viewClaimedTask, type ClaimedTask } from "./task-views";
+
+export interface ClaimTasksArgs {
+  types: string[];
+  /** Who claims: shown with the task. */
+  workerId: string;
+  max?: number | undefined;
+  waitMs?: number | undefined;
+  /** Aborted when the caller has gone: nothing is claimed for it. */
+  signal?: AbortSignal | undefined;
+}
+
+/** No tasks: there was nothing to do within `waitMs`; ask again. */
+export async function claimTasks(
+  context: RuntimeContext,
+  actor: Actor,
+  args: ClaimTasksArgs,
+): Promise<{ tasks: ClaimedTask[] }> {
+  requirePermission(actor, "tasks:work");
+  requireOpen(context);
+  requireText(args.workerId, "workerId");
+  const types = [...new Set(args.types.map((type) => requireForeignType(requireText(type, "types"))))];
+  if (types.length === 0 || types.length > claimTypesMax) {
+    throw new LockstepError("bad-request", `types: name 1 to ${claimTypesMax} task types.`, {
+      details: { field: "types" },
+    });
+  }
+  const max = Math.max(1, Math.min(args.max ?? 1, claimMax));
+  const waitMs = Math.max(0, Math.min(args.waitMs ?? 0, claimWaitMaxMs));
+  const rows = await context.taskWaits.claim({ types, workerId: args.workerId, max }, waitMs, args.signal);
+  return { tasks: rows.map(viewClaimedTask) };
+}
+
+function requireForeignType(type: string): string {
+  if (!isOwnType(type)) return type;
+  throw new LockstepError("bad-request", `Tasks of type ${type} are carried out by Lockstep itself.`, {
+    details: { field: "types", type },
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Taking tasks, and acting under a claim: each one transaction.
+ *
+ * Holds: I3 what a lost claim would write is refused as `lease-lost` and nothing changes.
+ *        Fairness: most claims take the highest tiers first, the others whoever has been ready longest.
+ */
+import { LockstepError } from "@/lib/base/errors";
+import type { Store, StoreTransaction } from "@/lib/store/store";
+import type { Partitions } from "@/lib/store/instances";
+import type { TaskRow } from "@/lib/store/tasks";
+import { rankPerTierMs } from "../limits";
+import { newTaskToken } from "../new-id";
+import { claimed, handedBack, standing } from "./task-rules";
+import { highRatio, priorityThreshold } from "../workers/choose-runnable";
+
+export interface ClaimRequest {
+  types: readonly string[];
+  workerId: string;
+  max: number;
+  /** Of the tasks' instances; default: all. */
+  partitions?: Partitions | undefined;
+}
+
+export function claimNow(store: Store, request: ClaimRequest): Promise<TaskRow[]> {
+  const high = Math.random() < highRatio;
+  return store.transaction((tx) => claimIn(tx, request, high));
+}
+
+/** `high`: effective tiers from the threshold up first, by rank; then, or else, who has been ready longest. */
+export async function claimIn(
+  tx: StoreTransaction,
+  { types, workerId, max, partitions }: ClaimRequest,
+  high: boolean,
+): Promise<TaskRow[]> {
+  const before = await tx.now();
+  const bound = high ? before - priorityThreshold * rankPerTierMs : Number.MIN_SAFE_INTEGER;
+  const look = async (by: "rank" | "ready", limit: number): Promise<TaskRow[]> => {
+    if (limit === 0) return [];
+    const found = await Promise.all(
+      types.map((type) => tx.lockClaimable(type, { by, bound }, before, limit, partitions)),
+    );
+    const key = by === "rank" ? "rank" : "readyAt";
+    return found
+      .flat()
+      .sort((a, b) => a[key] - b[key])
+      .slice(0, limit);
+  };
+  const first = high ? await look("rank", max) : [];
+  const tasks = [...first, ...(await look("ready", max - first.length))];
+  if (tasks.length === 0) return [];
+  const now = await tx.now();
+  const rows = tasks.map((task) => claimed(task, workerId, newTaskToken(), now));
+  await tx.writeTasks(rows);
+  return rows;
+}
+
+/** For claims that never reached their worker. */
+export async function handBack(store: Store, claims: readonly TaskRow[]): Promise<void> {
+  if (claims.length === 0) return;
+  await store.transaction(async (tx) => {
+    const rows = await tx.lockTasks(claims);
+    const now = await tx.now();
+    const mine = rows.filter((row) => claims.some(({ token }) => token === row.token));
+    await tx.writeTasks(
+      mine.filter((row) => standing(row, now) === "running").map((row) => handedBack(row, now, true)),
+    );
+  });
+}
+
+export interface Claim {
+  task: TaskRow;
+  /** The time that decided. */
+  now: number;
+  standing: Exclude<ReturnType<typeof standing>, "lost">;
+}
+
+/** Runs `work` while the claim's task is held. Throws `lease-lost` when the claim counts no more. */
+export function underClaim<T>(
+  store: Store,
+  token: string,
+  work: (tx: StoreTransaction, claim: Claim) => Promise<T>,
+): Promise<T> {
+  return store.transaction(async (tx) => {
+    const [task, now] = await Promise.all([tx.lockTaskByToken(token), tx.now()]);
+    const stands = task === null ? "lost" : standing(task, now);
+    if (task === null || stands === "lost") throw leaseLost(task);
+    return work(tx, { task, now, standing: stands });
+  });
+}
+
+export const leaseLost = (task: TaskRow | null): LockstepError =>
+  new LockstepError(
+    "lease-lost",
+    task === null
+      ? "Nothing was written: this token claims no task. Its lease ran out, or its instance was deleted. Stop working on it."
+      : `Nothing was written: this claim of task ${task.taskId} of ${task.instanceId} counts no more. Stop working on it.`,
+    {
+      details: task === null ? {} : { instanceId: task.instanceId, taskId: task.taskId, status: task.status },
+    },
+  );

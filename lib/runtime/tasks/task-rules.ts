@@ -1,0 +1,248 @@
+/**
+ * What may happen to a task, as pure functions from row to row: time, token and chance come in.
+ *
+ *   pending → running (claimed) → succeeded | failed | cancelled, or back to pending for another attempt
+ *
+ * Holds: I3 only the newest claim's token, within its lease, changes a task: `standing` decides it. A lease never outlives
+ *        its attempt's time nor that of all attempts, so that an expired lease is the one thing to watch for.
+ */
+import { must } from "@/lib/base/assert";
+import type { Json } from "@/lib/base/json";
+import type { Effect, RetryPolicy } from "@/lib/statechart/effect";
+import type { InstanceRow } from "@/lib/store/instances";
+import type { TaskRow } from "@/lib/store/tasks";
+import { rankPerTierMs, taskAttemptsMax, taskDelayMaxMs, taskDelayMs, taskLeaseMs } from "../limits";
+
+/** What is carried out by Lockstep itself; every other src is the name of somebody's code. */
+const ownKinds = ["http", "human", "chart", "each", "lock"] as const;
+export type TaskKind = (typeof ownKinds)[number] | "named" | "placeholder" | "compensation";
+export type TaskStatus = "pending" | "running" | "succeeded" | "failed" | "cancelled";
+
+export interface TaskError {
+  code: string;
+  message: string;
+  data?: Json;
+}
+
+/** Carried out by instances: nobody claims them, workers/settle-children begins them when they are due. */
+export const isChildKind = (kind: string): boolean => kind === "chart" || kind === "each";
+
+/** Begun by this very server when they are due, without a claim: children and locks. */
+const isSettled = (kind: string): boolean => isChildKind(kind) || kind === "lock";
+
+export const isOwnType = (type: string): boolean => (ownKinds as readonly string[]).includes(type);
+
+export const taskIdOf = (generation: number, invokeId: string): string => `${generation}:${invokeId}`;
+
+/** Stable over attempts: what a worker hands on to whoever must not do it twice. */
+export const taskIdempotencyKey = (task: Pick<TaskRow, "instanceId" | "taskId">): string =>
+  `${task.instanceId}:${task.taskId}`;
+
+export function newTask(
+  instance: Pick<InstanceRow, "id" | "incarnation" | "priority">,
+  effect: Extract<Effect, { type: "invoke.start" }>,
+  at: number,
+): TaskRow {
+  const kind: TaskKind = effect.placeholder
+    ? "placeholder"
+    : (ownKinds.find((own) => own === effect.src) ?? "named");
+  const isClaimable = kind !== "placeholder" && kind !== "human" && !isSettled(kind);
+  // A person has one attempt, and its time begins now.
+  const personUntil = kind === "human" && effect.timeoutMs !== undefined ? at + effect.timeoutMs : null;
+  return {
+    instanceId: instance.id,
+    taskId: taskIdOf(effect.generation, effect.id),
+    incarnation: instance.incarnation,
+    invokeId: effect.id,
+    generation: effect.generation,
+    state: effect.state,
+    kind,
+    type: effect.src,
+    status: "pending",
+    // People's are listed by it too.
+    queue: isClaimable || kind === "human" ? effect.src : null,
+    input: JSON.stringify(effect.input),
+    priority: instance.priority,
+    rank: at - instance.priority * rankPerTierMs,
+    readyAt: at,
+    attempt: 0,
+    attemptsMax: effect.retry?.attemptsMax ?? taskAttemptsMax,
+    fence: 0,
+    retry: JSON.stringify(effect.retry ?? {}),
+    timeoutMs: effect.timeoutMs ?? null,
+    attemptUntil: null,
+    overallUntil: personUntil,
+    dueAt: isSettled(kind) ? at : personUntil,
+    worker: null,
+    token: null,
+    leaseUntil: null,
+    progress: null,
+    // What nobody claims would hold its key for ever.
+    concurrencyKey: isClaimable ? (effect.concurrencyKey ?? null) : null,
+    compensate: effect.compensate === undefined ? null : JSON.stringify(effect.compensate),
+    result: null,
+    error: null,
+    createdAt: at,
+    startedAt: null,
+    updatedAt: at,
+    endedAt: null,
+  };
+}
+
+export function claimed(task: TaskRow, worker: string, token: string, now: number): TaskRow {
+  const { withinMs } = retryOf(task);
+  const overallUntil = task.overallUntil ?? (withinMs === undefined ? null : now + withinMs);
+  const attemptUntil = task.timeoutMs === null ? null : now + task.timeoutMs;
+  return withLease(
+    {
+      ...task,
+      status: "running",
+      queue: null,
+      attempt: task.attempt + 1,
+      fence: task.fence + 1,
+      attemptUntil,
+      overallUntil,
+      worker,
+      token,
+      startedAt: now,
+      updatedAt: now,
+    },
+    now,
+  );
+}
+
+/** As the claim left it, with a lease counted from now. */
+export function withLease(task: TaskRow, now: number): TaskRow {
+  const until = [now + taskLeaseMs, task.attemptUntil, task.overallUntil].filter((each) => each !== null);
+  const leaseUntil = Math.min(...until);
+  return { ...task, leaseUntil, dueAt: leaseUntil, updatedAt: now };
+}
+
+/**
+ * Where a claim stands: `running` may be written; `cancelled`: the same, for a task that its instance no longer waits for;
+ * `answered`: this very claim has ended it, or its attempt; `lost`: the claim counts no more.
+ */
+export function standing(task: TaskRow, now: number): "running" | "cancelled" | "answered" | "lost" {
+  if (task.leaseUntil === null) return task.status === "running" ? "lost" : "answered";
+  if (task.leaseUntil <= now) return "lost";
+  return task.status === "cancelled" ? "cancelled" : "running";
+}
+
+export function succeeded(task: TaskRow, output: Json, now: number): TaskRow {
+  return ended({ ...task, status: "succeeded", result: JSON.stringify(output) }, now);
+}
+
+/** A late answer: kept, moves nothing. */
+export function answeredLate(
+  task: TaskRow,
+  answer: { output?: Json; error?: TaskError },
+  now: number,
+): TaskRow {
+  return {
+    ...task,
+    result: answer.output === undefined ? null : JSON.stringify(answer.output),
+    error: answer.error === undefined ? null : JSON.stringify(answer.error),
+    dueAt: null,
+    leaseUntil: null,
+    updatedAt: now,
+  };
+}
+
+/** An attempt failed: another one later, or the end. `chance` in [0, 1) is the backoff's jitter. */
+export function failed(
+  task: TaskRow,
+  error: TaskError,
+  { now, chance, retry = true }: { now: number; chance: number; retry?: boolean },
+): TaskRow {
+  const policy = retryOf(task);
+  const final = !retry || task.attempt >= task.attemptsMax || (policy.noRetry?.includes(error.code) ?? false);
+  const readyAt = now + backoffMs(policy, task.attempt, chance);
+  const told = { ...task, error: JSON.stringify(error) };
+  if (final || (task.overallUntil !== null && readyAt >= task.overallUntil)) {
+    return ended({ ...told, status: "failed" }, now);
+  }
+  return waiting(told, readyAt, now);
+}
+
+/** Nobody has renewed the lease: the attempt took too long, or its worker is gone. */
+export function expired(task: TaskRow, now: number, chance: number): TaskRow {
+  // Cancelled while it ran: now no attempt of it can be under way any more.
+  if (task.status === "cancelled") return { ...task, dueAt: null, leaseUntil: null, updatedAt: now };
+  const lost = { ...task, token: null };
+  // The last one may have been done all the same: its answer can still come (hand-over-late.ts).
+  const last = task.compensate === null ? lost : task;
+  if (task.overallUntil !== null && task.overallUntil <= now) {
+    const error = { code: "timeout", message: "the time for all attempts together is over" };
+    return failed(last, error, { now, chance, retry: false });
+  }
+  if (task.attemptUntil !== null && task.attemptUntil <= now) {
+    const error = {
+      code: "timeout",
+      message: `attempt ${task.attempt} took longer than ${must(task.timeoutMs, "an attempt's end has its length")} ms`,
+    };
+    return failed(task.attempt >= task.attemptsMax ? last : lost, error, { now, chance });
+  }
+  const error = {
+    code: "lease-expired",
+    message: `the worker ${task.worker ?? ""} was not heard of any more`,
+  };
+  if (task.attempt >= task.attemptsMax) return failed(last, error, { now, chance });
+  // Its worker's fault, not the task's: no need to wait.
+  return waiting({ ...lost, error: JSON.stringify(error) }, now, now);
+}
+
+/** Given back before its end: at once another's. Unworked: the attempt doesn't count. */
+export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
+  waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
+
+/** An undoing that knows more now: from the beginning, once its present attempt can't run any more. */
+export const undoneAgain = (task: TaskRow, input: Json, now: number): TaskRow =>
+  waiting(
+    {
+      ...task,
+      input: JSON.stringify(input),
+      attemptsMax: task.attempt + task.attemptsMax,
+      token: null,
+      overallUntil: null,
+      result: null,
+      error: null,
+      endedAt: null,
+    },
+    Math.max(now, task.leaseUntil ?? now),
+    now,
+  );
+
+/** Not tried, for a reason outside the task: again after a while, and the attempt doesn't count. */
+export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow =>
+  waiting({ ...task, attempt: task.attempt - 1, token: null, error: JSON.stringify(why) }, now + ms, now);
+
+const waiting = (task: TaskRow, readyAt: number, now: number): TaskRow => ({
+  ...task,
+  status: "pending",
+  queue: task.type,
+  readyAt,
+  rank: readyAt - task.priority * rankPerTierMs,
+  attemptUntil: null,
+  dueAt: task.overallUntil,
+  worker: null,
+  leaseUntil: null,
+  updatedAt: now,
+});
+
+const ended = (task: TaskRow, now: number): TaskRow => ({
+  ...task,
+  queue: null,
+  dueAt: null,
+  leaseUntil: null,
+  updatedAt: now,
+  endedAt: now,
+});
+
+/** Doubles from the first delay up to the longest, then up to a quarter less, so that what failed together parts. */
+function backoffMs(policy: RetryPolicy, attempt: number, chance: number): number {
+  const { delayMs = taskDelayMs, delayMaxMs = taskDelayMaxMs, factor = 2 } = policy;
+  const full = Math.min(delayMaxMs, delayMs * factor ** Math.max(0, attempt - 1));
+  return Math.round(full * (1 - 0.25 * chance));
+}
+
+export const retryOf = (task: Pick<TaskRow, "retry">): RetryPolicy => JSON.parse(task.retry) as RetryPolicy;
