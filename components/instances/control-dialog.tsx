@@ -8,7 +8,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
@@ -78,7 +78,7 @@ export function ControlDialog({
               )
             }
           />
-          {given === "" ? <span className="text-hint text-text-2">Give a reason first</span> : null}
+          {given === "" ? <FooterHint>Give a reason first</FooterHint> : null}
           <Button onClick={onClose}>Back</Button>
           <Button
             variant={words.danger ? "danger" : "ink"}

@@ -211,10 +211,12 @@ function Came({ child }: { child: ChildView }) {
   }
   if (child.error) {
     const text = `${child.error.code}: ${child.error.message}`;
+    // Its row names it already.
+    const why = text.replace(`child-failed: the child ${child.instanceId} has failed: `, "");
     const tone = child.status === "failed" ? "text-failed" : "text-text-2";
     return (
       <span className={`${line} ${tone}`} title={text.slice(0, 2_000)}>
-        {text.slice(0, 200)}
+        {why.slice(0, 200)}
       </span>
     );
   }

@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
@@ -51,9 +51,7 @@ export function DeleteInstanceDialog({
             className="mr-auto"
             line={() => curlOf("deleteInstance", { instanceId }, { baseUrl: window.location.origin })}
           />
-          {typed === instanceId ? null : (
-            <span className="text-hint text-text-2">Type the whole id first</span>
-          )}
+          {typed === instanceId ? null : <FooterHint>Type the whole id first</FooterHint>}
           <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="danger"

@@ -6,7 +6,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
@@ -64,7 +64,7 @@ export function ForkDialog({
             className="mr-auto"
             line={() => curlOf("forkInstance", args, { baseUrl: window.location.origin })}
           />
-          {args.reason === "" ? <span className="text-hint text-text-2">Give a reason first</span> : null}
+          {args.reason === "" ? <FooterHint>Give a reason first</FooterHint> : null}
           <Button onClick={onClose}>Back</Button>
           <Button variant="ink" disabled={!ready} onClick={() => fork.mutate()} data-testid="fork-submit">
             {fork.isPending ? "Forking…" : "Fork"}

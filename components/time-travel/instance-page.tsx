@@ -44,11 +44,12 @@ import { StatusChip } from "@/components/instances/status-chip";
 import { Banner } from "@/components/ui/banner";
 import { Button } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
+import { cn } from "@/components/ui/class-names";
 import { CopyCurl, CopyIcon } from "@/components/ui/copy-button";
 import { JsonView } from "@/components/ui/json-view";
 import { Kbd } from "@/components/ui/kbd";
 import { LiveChip } from "@/components/ui/live-chip";
-import { Menu } from "@/components/ui/menu";
+import { Menu, type MenuItem } from "@/components/ui/menu";
 import { PageHeader } from "@/components/ui/page-header";
 import { queryKeys } from "@/components/ui/query-keys";
 import { Section } from "@/components/ui/section";
@@ -91,6 +92,8 @@ import { WhyTab } from "./why-tab";
 
 const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks", "children"] as const;
 type TabName = (typeof tabNames)[number];
+/** What is sent to one that doesn't run waits, and makes no news in the live stream. */
+const haltedAgainMs = 2_000;
 /** Between two entries while playing. */
 const playMs = 700;
 
@@ -99,6 +102,7 @@ export function InstancePage({ instanceId }: { instanceId: string }) {
   const instance = useQuery({
     queryKey: queryKeys.instance(instanceId),
     queryFn: ({ signal }) => client.getInstance({ instanceId }, { signal }),
+    refetchInterval: ({ state }) => (state.data && haltOf(state.data) ? haltedAgainMs : false),
   });
   if (instance.data) return <TimeTravel instance={instance.data} />;
   const missing = instance.error instanceof LockstepError && instance.error.code === "not-found";
@@ -224,6 +228,20 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   const hasFamily =
     instance.parent !== null || tab === "children" || (version ? asksForChildren(version.tree) : false);
   const halt = haltOf(instance);
+  const verbs = possibleVerbs(instance.status);
+  const verbItem = (verb: ControlVerb): MenuItem => ({
+    label: `${controlWords[verb].label}…`,
+    icon: controlWords[verb].icon,
+    danger: controlWords[verb].danger,
+    onSelect: () => setControl(verb),
+    testId: `control-${verb}`,
+  });
+  const forkItem = {
+    label: `Fork from #${formatCount(cursor)}…`,
+    icon: GitFork,
+    onSelect: () => setDialog("fork"),
+    testId: "fork",
+  };
 
   return (
     <>
@@ -233,20 +251,29 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
         actions={
           <>
             {live ? <LiveChip /> : null}
-            <ZoneSwitch />
-            <CopyCurl
-              line={() =>
-                curlOf(
-                  "getState",
-                  { instanceId: instance.id, seq: cursor },
-                  { baseUrl: window.location.origin },
-                )
-              }
-            />
+            {/* On a phone the room is for what acts. */}
+            <span className="contents max-sm:hidden">
+              <ZoneSwitch />
+              <CopyCurl
+                line={() =>
+                  curlOf(
+                    "getState",
+                    { instanceId: instance.id, seq: cursor },
+                    { baseUrl: window.location.origin },
+                  )
+                }
+              />
+            </span>
             <Button onClick={() => setDialog("send")} data-testid="send-event">
               <Send size={13} aria-hidden />
               Send test event
             </Button>
+            {live ? null : (
+              <Button onClick={forkItem.onSelect} data-testid={forkItem.testId}>
+                <GitFork size={13} aria-hidden />
+                {forkItem.label}
+              </Button>
+            )}
             <Menu
               trigger={
                 <Button data-testid="repair">
@@ -256,30 +283,8 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                 </Button>
               }
               items={[
-                ...possibleVerbs(instance.status).map((verb) => ({
-                  label: `${controlWords[verb].label}…`,
-                  icon: controlWords[verb].icon,
-                  danger: controlWords[verb].danger,
-                  onSelect: () => setControl(verb),
-                  testId: `control-${verb}`,
-                })),
-                {
-                  label: `Fork from #${formatCount(cursor)}…`,
-                  icon: GitFork,
-                  onSelect: () => setDialog("fork"),
-                  testId: "fork",
-                },
-                ...(canReset(instance.status)
-                  ? [
-                      {
-                        label: live ? "Start again from…" : `Start again from #${formatCount(cursor)}…`,
-                        icon: Rewind,
-                        danger: true,
-                        onSelect: () => setDialog("reset"),
-                        testId: "reset",
-                      },
-                    ]
-                  : []),
+                ...verbs.filter((verb) => !controlWords[verb].danger).map(verbItem),
+                ...(live ? [forkItem] : []),
                 ...(canMigrate(instance.status)
                   ? [
                       {
@@ -296,6 +301,18 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                   onSelect: () => setDialog("letters"),
                   testId: "dead-letters",
                 },
+                ...(canReset(instance.status)
+                  ? [
+                      {
+                        label: live ? "Start again from…" : `Start again from #${formatCount(cursor)}…`,
+                        icon: Rewind,
+                        danger: true,
+                        onSelect: () => setDialog("reset"),
+                        testId: "reset",
+                      },
+                    ]
+                  : []),
+                ...verbs.filter((verb) => controlWords[verb].danger).map(verbItem),
                 { label: "Delete…", icon: Trash, danger: true, onSelect: () => setDialog("delete") },
               ]}
             />
@@ -446,7 +463,11 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
         </div>
         <aside
           aria-label={`Event ${cursor}`}
-          className="flex w-[348px] shrink-0 flex-col border-l border-border bg-surface max-lg:w-[280px] max-md:min-h-80 max-md:w-full max-md:border-t max-md:border-l-0"
+          className={cn(
+            "flex shrink-0 flex-col border-l border-border bg-surface max-lg:w-[280px] max-md:min-h-80 max-md:w-full max-md:border-t max-md:border-l-0",
+            // One tab more.
+            hasFamily ? "w-[400px]" : "w-[348px]",
+          )}
         >
           <Tabs<TabName>
             label="What is known about this event"

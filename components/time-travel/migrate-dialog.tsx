@@ -13,7 +13,7 @@ import { useMemo, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { Chip, type Tone } from "@/components/ui/chip";
 import { CopyCurl } from "@/components/ui/copy-button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input, Select } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
@@ -24,7 +24,7 @@ import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import type { InstanceView, MigrateResult, MigrationVerdict } from "@/lib/contract/instances";
-import { migrationHint, migrationTitle, restable } from "./migration-words";
+import { migrationHint, migrationTitle, planRows, restable } from "./migration-words";
 import { StatePicker } from "./state-picker";
 import { useChartVersion } from "./use-chart-version";
 
@@ -82,9 +82,9 @@ export function MigrateDialog({
       open
       onOpenChange={(open) => (open ? undefined : onClose())}
       title={
-        <>
-          Migrate <span className="min-w-0 truncate font-mono">{instance.id}</span>
-        </>
+        <span className="min-w-0 break-words">
+          Migrate <span className="font-mono">{instance.id}</span>
+        </span>
       }
       description={
         <>
@@ -106,11 +106,7 @@ export function MigrateDialog({
                 curlOf("migrateInstance", { ...args, reason: given }, { baseUrl: window.location.origin })
               }
             />
-            {hint ? (
-              <span className="text-hint text-text-2" data-testid="migrate-hint">
-                {hint}
-              </span>
-            ) : null}
+            {hint ? <FooterHint testId="migrate-hint">{hint}</FooterHint> : null}
             <Button onClick={onClose}>Back</Button>
             <Button
               variant="ink"
@@ -130,8 +126,6 @@ export function MigrateDialog({
           error={chart.error}
           onRetry={() => void chart.refetch()}
         />
-      ) : !chart.data ? (
-        <SkeletonRows rows={4} />
       ) : none ? (
         <Empty
           icon={Workflow}
@@ -157,6 +151,7 @@ export function MigrateDialog({
                   setMapping({});
                 }}
               >
+                {chart.data ? null : <option value="">Reading the versions…</option>}
                 {versions.map((one) => (
                   <option key={one.version} value={one.version}>
                     v{one.version} · {formatAbsolute(one.publishedAt, zone)}
@@ -224,8 +219,7 @@ function Plan({
   mapping: Readonly<Record<string, string>>;
   onMap: (from: string, to: string) => void;
 }) {
-  const rows = plan.states.filter(({ verdict }) => verdict !== "blocked");
-  const blocks = plan.states.filter(({ verdict }) => verdict === "blocked");
+  const { rows, blocks } = planRows(plan);
   return (
     <section className="mt-4" aria-label="What it would mean" data-testid="migrate-plan">
       <h3 className="mb-1 text-hint font-medium">
@@ -233,7 +227,7 @@ function Plan({
         <span className="ml-1.5 font-normal text-text-3">dry run, nothing is done yet</span>
       </h3>
       <ul>
-        {rows.map(({ state, to, verdict, why }, index) => {
+        {rows.map(({ state, to, verdict, whys }, index) => {
           const { word, tone, icon } = verdicts[verdict];
           const whyId = `migrate-why-${index}`;
           return (
@@ -243,20 +237,24 @@ function Plan({
               className="grid grid-cols-[minmax(0,1fr)_auto_minmax(0,1.2fr)_auto] items-center gap-x-2.5 gap-y-1 border-t border-border py-2 max-sm:grid-cols-[auto_minmax(0,1fr)_auto]"
             >
               <span
-                className="min-w-0 truncate font-mono text-table font-semibold max-sm:col-span-2"
+                className="min-w-0 truncate font-mono text-table font-semibold max-sm:col-span-2 max-sm:row-start-1"
                 title={state}
               >
                 {state}
               </span>
-              <ArrowRight size={13} aria-hidden className="text-text-3 max-sm:row-start-2" />
-              <div className="min-w-0 max-sm:col-span-2 max-sm:row-start-2">
+              <ArrowRight
+                size={13}
+                aria-hidden
+                className="text-text-3 max-sm:col-start-1 max-sm:row-start-2"
+              />
+              <div className="min-w-0 max-sm:col-span-2 max-sm:col-start-2 max-sm:row-start-2">
                 <StatePicker
                   label={`State for ${state}`}
                   states={states}
                   value={mapping[state] ?? to}
                   onChange={(next) => onMap(state, next)}
                   invalid={verdict !== "ok"}
-                  describedBy={why === null ? undefined : whyId}
+                  describedBy={whys.length === 0 ? undefined : whyId}
                   testId="migrate-pick"
                 />
               </div>
@@ -264,24 +262,20 @@ function Plan({
                 tone={tone}
                 icon={icon}
                 outline={verdict === "needs-mapping"}
-                className="justify-self-end max-sm:row-start-1"
+                className="justify-self-end max-sm:col-start-3 max-sm:row-start-1"
               >
                 {word}
               </Chip>
-              {why === null ? null : (
+              {whys.length === 0 ? null : (
                 <p id={whyId} className="col-span-full text-hint break-words text-text-2">
-                  {sentence(why)}
+                  {whys.map(sentence).join(" ")}
                 </p>
               )}
             </li>
           );
         })}
-        {blocks.map(({ state, why }) => (
-          <li
-            key={`blocked ${state} ${why ?? ""}`}
-            data-testid="migrate-blocked"
-            className="border-t border-border py-2"
-          >
+        {blocks.map(({ state, whys }) => (
+          <li key={`blocked ${state}`} data-testid="migrate-blocked" className="border-t border-border py-2">
             <div className="flex items-center gap-2.5">
               <span className="min-w-0 flex-1 truncate font-mono text-table font-semibold" title={state}>
                 {state}
@@ -290,14 +284,14 @@ function Plan({
                 blocked
               </Chip>
             </div>
-            <p className="mt-1 text-hint break-words text-text-2">{sentence(why ?? "")}</p>
+            <p className="mt-1 text-hint break-words text-text-2">{whys.map(sentence).join(" ")}</p>
           </li>
         ))}
         {configuration.length === 0 && rows.length === 0 && blocks.length === 0 ? (
           <li className="border-t border-border py-2 text-body text-text-2">No state is active.</li>
         ) : null}
       </ul>
-      <Also label="Timers that go" names={plan.timersDropped} />
+      <Also label="Timers that go" names={plan.timersDropped.map((key) => `after ${key}`)} />
       <Also label="New in its data, with first values" names={plan.contextAdded} />
     </section>
   );

@@ -11,6 +11,26 @@ export const restable = (tree: ChartTree): string[] =>
     .filter(({ kind, depth }) => depth > 0 && (kind === "atomic" || kind === "final"))
     .map(({ name }) => name);
 
+interface PlanRow {
+  state: string;
+  to: string | null;
+  verdict: MigrationVerdict;
+  whys: string[];
+}
+
+/** The active states, one row each with all that is said of it, and what else is in the way. */
+export function planRows({ states }: MigrateResult["plan"]): { rows: PlanRow[]; blocks: PlanRow[] } {
+  const rows: PlanRow[] = [];
+  const blocks: PlanRow[] = [];
+  for (const { state, to, verdict, why } of states) {
+    const whys = why === null ? [] : [why];
+    const known = [...rows, ...blocks].find((row) => row.state === state);
+    if (known) Object.assign(known, { verdict, whys: [...known.whys, ...whys] });
+    else (verdict === "blocked" ? blocks : rows).push({ state, to, verdict, whys });
+  }
+  return { rows, blocks };
+}
+
 export function migrationTitle({ verdict, states }: MigrateResult["plan"]): string {
   const open = states.filter((state) => state.verdict === "needs-mapping").length;
   switch (verdict) {

@@ -9,7 +9,7 @@ import { useRef, useState } from "react";
 import { shortStates } from "@/components/instances/state-name";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
-import { Dialog } from "@/components/ui/dialog";
+import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel, SkeletonRows } from "@/components/ui/states";
@@ -88,10 +88,10 @@ export function ResetDialog({
       open
       onOpenChange={(open) => (open ? undefined : onClose())}
       title={
-        <>
-          Start <span className="min-w-0 truncate font-mono">{instance.id}</span> again
+        <span className="min-w-0 break-words">
+          Start <span className="font-mono">{instance.id}</span> again
           {point.seq === null ? "" : ` from #${formatCount(point.seq)}`}
-        </>
+        </span>
       }
       initialFocus={at === null ? pointField : reasonField}
       width={560}
@@ -103,11 +103,7 @@ export function ResetDialog({
             className="mr-auto"
             line={() => curlOf("resetInstance", args, { baseUrl: window.location.origin })}
           />
-          {hint ? (
-            <span className="text-hint text-text-2" data-testid="reset-hint">
-              {hint}
-            </span>
-          ) : null}
+          {hint ? <FooterHint testId="reset-hint">{hint}</FooterHint> : null}
           <Button onClick={onClose}>Back</Button>
           <Button
             variant="danger"

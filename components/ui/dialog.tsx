@@ -85,3 +85,15 @@ export function Dialog(props: DialogProps) {
     </Radix.Root>
   );
 }
+
+/** Beside the footer's buttons: why the last of them is off. */
+export function FooterHint({ children, testId }: { children: ReactNode; testId?: string }) {
+  return (
+    <span
+      data-testid={testId}
+      className="text-hint text-text-2 max-sm:order-first max-sm:w-full max-sm:text-right"
+    >
+      {children}
+    </span>
+  );
+}

@@ -41,7 +41,9 @@ export function PageHeader({
       </nav>
       {subtitle ? <span className="truncate text-body text-text-3">{subtitle}</span> : null}
       {children}
-      <div className="ml-auto flex shrink-0 items-center gap-2 max-md:flex-wrap">{actions}</div>
+      <div className="ml-auto flex shrink-0 items-center gap-2 max-md:ml-0 max-md:w-full max-md:flex-wrap">
+        {actions}
+      </div>
     </header>
   );
 }

@@ -3,7 +3,7 @@
  * Tabs of a panel: an ink underline under the open one.
  */
 import { Tabs as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { cn } from "./class-names";
 
 export interface Tab<T extends string> {
@@ -25,6 +25,13 @@ export function Tabs<T extends string>({
   label: string;
   className?: string;
 }) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // In a panel too narrow for all of them the open one must not be out of sight.
+    const open = list.current?.querySelector<HTMLElement>("[data-state=active]");
+    if (!list.current || !open) return;
+    list.current.scrollLeft = open.offsetLeft - (list.current.clientWidth - open.offsetWidth) / 2;
+  }, [value]);
   return (
     <Radix.Root
       value={value}
@@ -35,8 +42,9 @@ export function Tabs<T extends string>({
       className={cn("flex min-h-0 flex-1 flex-col", className)}
     >
       <Radix.List
+        ref={list}
         aria-label={label}
-        className="flex h-9 shrink-0 overflow-x-auto border-b border-border px-2"
+        className="relative flex h-9 shrink-0 overflow-x-auto border-b border-border px-2"
       >
         {tabs.map((tab) => (
           <Radix.Trigger

@@ -358,6 +358,7 @@ export const migrateBody = controlBody.extend({
 });
 /** `needs-mapping`: say which state it is now; `blocked`: no mapping helps. */
 const migrationVerdict = z.enum(["ok", "needs-mapping", "blocked"]);
+export type MigrationVerdict = z.infer<typeof migrationVerdict>;
 export const migrateResult = z.object({
   instanceId: z.string(),
   seq,
@@ -384,3 +385,4 @@ export const migrateResult = z.object({
   changed: z.boolean(),
   replayed: z.boolean(),
 });
+export type MigrateResult = z.infer<typeof migrateResult>;
