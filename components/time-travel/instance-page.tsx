@@ -269,7 +269,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               Send test event
             </Button>
             {live ? null : (
-              <Button onClick={forkItem.onSelect} data-testid={forkItem.testId}>
+              <Button className="max-sm:hidden" onClick={forkItem.onSelect} data-testid="fork-here">
                 <GitFork size={13} aria-hidden />
                 {forkItem.label}
               </Button>
@@ -284,7 +284,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               }
               items={[
                 ...verbs.filter((verb) => !controlWords[verb].danger).map(verbItem),
-                ...(live ? [forkItem] : []),
+                forkItem,
                 ...(canMigrate(instance.status)
                   ? [
                       {
