@@ -265,7 +265,6 @@ export const instanceQuery = z.strictObject({
   parent: id.optional(),
 });
 export const childStatus = z.enum(["running", "orphan", "succeeded", "failed", "cancelled"]);
-export type ChildStatus = z.infer<typeof childStatus>;
 export const childView = z.object({
   instanceId: z.string(),
   /** From 0: the item's, for `each`. */
