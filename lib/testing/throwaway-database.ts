@@ -24,12 +24,12 @@ export async function makeSqlite(): Promise<TestDatabase> {
   };
 }
 
-/** A new database on the server that `serverUrl` names. */
-export async function makePostgres(serverUrl: string): Promise<TestDatabase> {
+/** A new database on the server that `serverUrl` names: a copy of `template`, which nobody may be connected to; else empty. */
+export async function makePostgres(serverUrl: string, template?: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await tamper(serverUrl, `CREATE DATABASE ${name}`);
+  await tamper(serverUrl, `CREATE DATABASE ${name} ${template === undefined ? "" : `TEMPLATE ${template}`}`);
   return { url: url.href, drop: () => tamper(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 

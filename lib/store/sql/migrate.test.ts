@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
+import { emptyDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
 import { connect, migrations } from "./connection";
 import { raw } from "./statement";
 import { openSqlStore } from "./open-sql-store";
@@ -7,7 +7,7 @@ import { openSqlStore } from "./open-sql-store";
 describe.each(providers)("migrating on %s", (provider) => {
   let database: TestDatabase;
   beforeEach(async () => {
-    database = await freshDatabase(provider);
+    database = await emptyDatabase(provider);
   });
   afterEach(() => database.drop());
   const open = () => openSqlStore({ url: database.url, connections: 2 });
@@ -60,7 +60,7 @@ describe.each(providers)("migrating on %s", (provider) => {
 });
 
 test("a dump restored into a server that counts transactions anew keeps the feed's order", async () => {
-  const database = await freshDatabase("postgresql");
+  const database = await emptyDatabase("postgresql");
   try {
     let store = await openSqlStore({ url: database.url, connections: 2 });
     const chart = (id: string) => ({
