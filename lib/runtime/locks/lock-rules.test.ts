@@ -56,9 +56,9 @@ test("the same session keeps its fence, and a shorter lease never shortens what 
 test("waiters are served first come first served, each with a higher fence", () => {
   const bench = new Bench();
   bench.acquire("a");
-  for (const session of ["b", "c"]) expect(bench.acquire(session, 9_000)).toEqual({ result: "waiting" });
+  for (const session of ["b", "c"]) expect(bench.acquire(session, 9_000)).toMatchObject({ result: "waiting" });
   // Asking again keeps the place.
-  expect(bench.acquire("b", 9_000)).toEqual({ result: "waiting" });
+  expect(bench.acquire("b", 9_000)).toMatchObject({ result: "waiting" });
   expect(bench.run((book) => release(book, { session: "a", fence: 1 }))).toBe("released");
   expect(bench.row).toMatchObject({ session: "b", fence: 2 });
   // Nobody overtakes the queue.

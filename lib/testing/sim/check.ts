@@ -333,10 +333,12 @@ function checkBetween(
     const end = ends.get(to);
     const alive = end && end.row.deletedAt === null && !history.deleted.has(to) && !isEnded(end.row.status);
     const back = bounced.get(`${from} ${to}`) ?? 0;
-    // Sent before there was a receiver: the sender was told, when it was there to be told.
+    // Sent before there was a receiver: the sender was told, when it was there to be told, or will be when it runs again.
     const early = placeOf(to, 1) >= placeOf(from, fromSeq);
-    const gone = history.deleted.has(from) || isEnded(ends.get(from)?.row.status ?? "");
-    if (arrived.length === 0 && (back > 0 || (early && gone))) bounced.set(`${from} ${to}`, back - 1);
+    const sender = ends.get(from);
+    const untold =
+      history.deleted.has(from) || isEnded(sender?.row.status ?? "") || (sender?.queued ?? 0) > 0;
+    if (arrived.length === 0 && (back > 0 || (early && untold))) bounced.set(`${from} ${to}`, back - 1);
     else if (alive && end.queued === 0 && arrived.length === 0)
       wrong.push(`I2: ${name} was sent and never arrived`);
     const [entry] = entries;
