@@ -61,3 +61,7 @@ export const instanceBusy = (instanceId: string): LockstepError =>
     `Nothing was applied: others hold instance ${instanceId} or wait there before you. Repeat the call.`,
     { retry: "later", details: { instanceId } },
   );
+
+/** The instance has ended or was deleted since it was looked for. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof LockstepError && (error.code === "instance-ended" || error.code === "not-found");

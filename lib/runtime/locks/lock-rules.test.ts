@@ -56,7 +56,8 @@ test("the same session keeps its fence, and a shorter lease never shortens what 
 test("waiters are served first come first served, each with a higher fence", () => {
   const bench = new Bench();
   bench.acquire("a");
-  for (const session of ["b", "c"]) expect(bench.acquire(session, 9_000)).toMatchObject({ result: "waiting" });
+  for (const session of ["b", "c"])
+    expect(bench.acquire(session, 9_000)).toMatchObject({ result: "waiting" });
   // Asking again keeps the place.
   expect(bench.acquire("b", 9_000)).toMatchObject({ result: "waiting" });
   expect(bench.run((book) => release(book, { session: "a", fence: 1 }))).toBe("released");

@@ -28,6 +28,7 @@ import {
 import { childrenBegunMax } from "../limits";
 import { withMachines, type VersionName } from "../charts/machines";
 import { newInstanceId } from "../new-id";
+import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import { chooseVersion } from "../instances/start-instance";
 import { postOutgoing } from "../stepping/step-batch";
@@ -65,15 +66,12 @@ export async function settleChildren(
       done += 1;
     } catch (error) {
       // It ended, or was deleted, since it was looked for.
-      if (!isOver(error)) report(error);
+      if (!isGone(error)) report(error);
     }
   }
   if (done > 0) context.wake();
   return done > 0;
 }
-
-const isOver = (error: unknown): boolean =>
-  error instanceof LockstepError && (error.code === "instance-ended" || error.code === "not-found");
 
 async function settleFamily(context: RuntimeContext, seen: TaskRow): Promise<void> {
   const wanted = await wantedVersion(context, seen);

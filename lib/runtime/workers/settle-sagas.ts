@@ -15,6 +15,7 @@ import { applyControl, type ControlInput } from "../control/apply-control";
 import { isEnded, type InstanceStatus } from "../instances/instance-views";
 import { internalMessage } from "../stepping/internal-message";
 import { inTurn, type HeldTurn } from "../stepping/in-turn";
+import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import type { TaskError } from "../tasks/task-rules";
 import { canUndoBy, nextOfSaga, undoTask, type SagaStep } from "../tasks/saga-rules";
@@ -46,7 +47,7 @@ export async function settleSagas(
       await inTurn(context, { verb: "compensate", actor: systemActor, args: { instanceId }, work });
       done += 1;
     } catch (error) {
-      report(error);
+      if (!isGone(error)) report(error);
     }
   }
   return done > 0 || walk.after !== null;

@@ -189,6 +189,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I3",
     options: {
+      weights: only({ send: 60, task: 60 }),
       plant: inTransactions((tx) => ({
         async lockTaskByToken(token) {
           const row = await tx.lockTaskByToken(token);
@@ -202,6 +203,8 @@ export const plantedFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I1",
     options: {
+      weights: only({ send: 80 }),
+      busyRate: 0.5,
       plant: inTransactions((tx) => mailboxes(tx, (messages) => messages.reverse())),
     },
   },
@@ -242,6 +245,8 @@ export const plantedFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I1",
     options: {
+      weights: only({ send: 80 }),
+      busyRate: 0.5,
       plant: afterCommit((writes) => [
         { ...writes, consumed: [] },
         { ...noWrites(), consumed: writes.consumed },
@@ -306,7 +311,8 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I8",
     options: {
-      weights: only({ send: 80, task: 30 }),
+      weights: only({ send: 40, task: 80 }),
+      instances: 2,
       faultRate: 0,
       plant: readyByFlag,
     },
