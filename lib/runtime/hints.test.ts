@@ -88,7 +88,7 @@ describe("on postgresql", () => {
       // Found by looking every 250 ms, 4 of 10 would be as quick. On a busy machine a round may be slow.
       const isQuick = async () => {
         for (let round = 0; round < 4; round += 1) {
-          if ((await waits(sender, 10)).filter((ms) => ms < 100).length >= 9) return true;
+          if ((await waits(sender, 10)).filter((ms) => ms < 100).length >= 7) return true;
         }
         return false;
       };
@@ -133,7 +133,7 @@ describe("on postgresql", () => {
     expect(await waiting).toMatchObject({ result: "acquired" });
     tookMs.push(performance.now() - began);
     // Looking every 100 ms and more would be as quick for 3 of 7.
-    expect(tookMs.filter((ms) => ms < 100).length).toBeGreaterThanOrEqual(5);
+    expect(tookMs.filter((ms) => ms < 100).length).toBeGreaterThanOrEqual(4);
   });
 
   test("a process's own work gives it no hint, and many commits give few", async () => {

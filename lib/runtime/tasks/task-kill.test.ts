@@ -7,7 +7,7 @@ import type { JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
-const rounds = 8;
+const rounds = 5;
 /** Three tasks after each other, of four keys over all instances. */
 const chart: JsonObject = {
   lockstep: 1,
@@ -41,7 +41,7 @@ const chart: JsonObject = {
 };
 
 test.each(providers)(
-  "I9: on %s, a process is killed 8 times among tasks begun, claimed, failed and completed: each moves its instance once",
+  "I9: on %s, a process is killed 5 times among tasks begun, claimed, failed and completed: each moves its instance once",
   async (provider) => {
     await mkdir(".cache", { recursive: true });
     const outfile = resolve(`.cache/task-kill-process-${provider}.mjs`);

@@ -111,9 +111,9 @@ async function killEverywhere(
 
 const atLength = process.env["LOCKSTEP_FAILURES"] === "long";
 
-/** Every second or sixth boundary; at length each, at three places, on both. */
+/** Every fourth or sixth boundary; at length each, at three places, on both. */
 test.each([
-  ["sqlite", "before-commit", 1, atLength ? 1 : 2],
+  ["sqlite", "before-commit", 1, atLength ? 1 : 4],
   ["postgresql", "before-commit", atLength ? 1 : 2, atLength ? 1 : 6],
   ...(atLength
     ? ([
