@@ -5,10 +5,10 @@
  *        said in its words, exit 1; so is a batch of which something was refused, with --wait.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
-import { createClient, type ArgsOf, type Client } from "@/lib/client/client";
+import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
 import type { InstanceStatus } from "@/lib/contract/instances";
+import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -17,8 +17,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       all: { type: "boolean", default: false },
       chart: { type: "string" },
       status: { type: "string" },
@@ -40,21 +39,15 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function batch(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", ...ids] = positionals;
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", ...ids] = positionals;
     const known = batchVerb.safeParse(verb);
     if (known.success) return await make(client, known.data, ids, values);
     if (verb === "list") return await list(client, values);
     const [batchId, ...more] = ids;
     if (batchId === undefined || more.length > 0) throw new UsageError(`batch ${verb} needs one batch's id.`);
     return await look(client, verb, batchId, values);
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+  });
 }
 
 async function make(client: Client, verb: BatchVerb, ids: string[], values: Values): Promise<ExitCode> {
@@ -149,18 +142,9 @@ async function look(client: Client, verb: string, batchId: string, values: Value
 
 async function items(client: Client, batchId: string, { outcome, json }: Values): Promise<void> {
   const filter = outcome === undefined ? {} : { status: outcome as "refused" };
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page: Awaited<ReturnType<Client["listBatchItems"]>> = await client.listBatchItems({
-      batchId,
-      ...filter,
-      limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const item of page.items) {
-      const { instanceId, status, error } = item;
-      await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("\t"));
-    }
-    cursor = page.nextCursor;
+  for await (const item of itemsOf((place) => client.listBatchItems({ batchId, ...filter, ...place }))) {
+    const { instanceId, status, error } = item;
+    await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("	"));
   }
 }
 

@@ -4,10 +4,10 @@
  * Holds: each call carries an idempotency key of its own; what the server refuses is said in its words, exit 1.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
-import { createClient, type Client } from "@/lib/client/client";
-import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
-import { exit, UsageError, type ExitCode } from "./usage";
+import type { Client } from "@/lib/client/client";
+import type { InstanceStatus } from "@/lib/contract/instances";
+import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
 const controls = {
@@ -24,8 +24,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       chart: { type: "string" },
       status: { type: "string" },
       reason: { type: "string" },
@@ -39,20 +38,14 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function instances(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", instanceId, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("instances takes one verb and one id.");
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", instanceId, ...more] = positionals;
+    if (more.length > 0) throw new UsageError("instances takes one verb and one id.");
     if (verb === "list" && instanceId === undefined) await list(client, values);
     else if (instanceId === undefined) throw new UsageError(`instances ${verb} needs an id.`);
     else await act(client, verb, instanceId, values);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+    return undefined;
+  });
 }
 
 async function list(client: Client, { chart, status, json }: Values): Promise<void> {
@@ -61,18 +54,15 @@ async function list(client: Client, { chart, status, json }: Values): Promise<vo
     // The server says which there are.
     ...(status === undefined ? {} : { status: status as InstanceStatus }),
   };
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page: { items: InstanceSummary[]; nextCursor: string | null } = await client.listInstances({
+  for await (const item of itemsOf((place) =>
+    client.listInstances({
       ...filter,
-      limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const item of page.items) {
-      const { id, status: is, configuration, chartId, version, seq } = item;
-      const line = [id, is, configuration.join(","), `${chartId} v${version}`, `#${seq}`].join("\t");
-      await writeLine(json ? JSON.stringify(item) : line);
-    }
-    cursor = page.nextCursor;
+      ...place,
+    }),
+  )) {
+    const { id, status: is, configuration, chartId, version, seq } = item;
+    const line = [id, is, configuration.join(","), `${chartId} v${version}`, `#${seq}`].join("\t");
+    await writeLine(json ? JSON.stringify(item) : line);
   }
 }
 

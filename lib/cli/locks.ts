@@ -4,10 +4,10 @@
  * Holds: a force-release names the fence it is about: one that has moved meanwhile is refused, exit 1.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
-import { createClient, type Client } from "@/lib/client/client";
+import type { Client } from "@/lib/client/client";
 import type { LockSummary } from "@/lib/contract/locks";
-import { exit, UsageError, type ExitCode } from "./usage";
+import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -15,8 +15,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       status: { type: "string" },
       search: { type: "string" },
       limit: { type: "string", default: "50" },
@@ -28,20 +27,14 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function locks(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", key, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", key, ...more] = positionals;
+    if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
     if (verb === "list" && key === undefined) await list(client, values);
     else if (key === undefined) throw new UsageError(`locks ${verb} needs a key.`);
     else await act(client, verb, key, values);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+    return undefined;
+  });
 }
 
 async function list(client: Client, { status, search, json }: Values): Promise<void> {
@@ -50,18 +43,15 @@ async function list(client: Client, { status, search, json }: Values): Promise<v
     ...(status === undefined ? {} : { status: status as LockSummary["status"] }),
     ...(search === undefined ? {} : { search }),
   };
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page: { items: LockSummary[]; nextCursor: string | null } = await client.listLocks({
+  for await (const item of itemsOf((place) =>
+    client.listLocks({
       ...filter,
-      limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const item of page.items) {
-      const { key, health, holder, fence, waiters } = item;
-      const line = [key, health, holder ?? "-", `fence ${fence}`, `${waiters} waiting`].join("\t");
-      await writeLine(json ? JSON.stringify(item) : line);
-    }
-    cursor = page.nextCursor;
+      ...place,
+    }),
+  )) {
+    const { key, health, holder, fence, waiters } = item;
+    const line = [key, health, holder ?? "-", `fence ${fence}`, `${waiters} waiting`].join("\t");
+    await writeLine(json ? JSON.stringify(item) : line);
   }
 }
 

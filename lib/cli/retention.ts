@@ -2,10 +2,10 @@
  * `lockstep retention`: how long a server keeps what is over, changed and tried.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
-import { createClient, type Client } from "@/lib/client/client";
+import type { Client } from "@/lib/client/client";
 import { retentionRule, type RetentionRuleView } from "@/lib/contract/operations";
-import { exit, UsageError, type ExitCode } from "./usage";
+import { askServer, serverOptions } from "./ask-server";
+import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -13,8 +13,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       keep: { type: "string" },
       then: { type: "string" },
       reason: { type: "string" },
@@ -24,19 +23,13 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function retention(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", name, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("retention takes one verb and one rule.");
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", name, ...more] = positionals;
+    if (more.length > 0) throw new UsageError("retention takes one verb and one rule.");
     if (verb === "list" && name === undefined) await list(client, values);
     else await act(client, verb, name, values);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+    return undefined;
+  });
 }
 
 async function list(client: Client, { json }: Values): Promise<void> {

@@ -5,11 +5,11 @@
  *        in its words, exit 1.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import { createClient, type ArgsOf, type Client } from "@/lib/client/client";
+import type { ArgsOf, Client } from "@/lib/client/client";
 import type { Misfire, ScheduleView, TickView } from "@/lib/contract/schedules";
-import { exit, UsageError, type ExitCode } from "./usage";
+import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
 type Rule = Omit<ArgsOf<"createSchedule">, "id">;
@@ -19,8 +19,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       status: { type: "string" },
       cron: { type: "string" },
       zone: { type: "string" },
@@ -43,20 +42,14 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function schedules(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", scheduleId, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("schedules takes one verb and one id.");
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", scheduleId, ...more] = positionals;
+    if (more.length > 0) throw new UsageError("schedules takes one verb and one id.");
     if (verb === "list" && scheduleId === undefined) await list(client, values);
     else if (scheduleId === undefined) throw new UsageError(`schedules ${verb} needs an id.`);
     else await act(client, verb, scheduleId, values);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+    return undefined;
+  });
 }
 
 async function list(client: Client, { chart, status, json }: Values): Promise<void> {
@@ -65,15 +58,13 @@ async function list(client: Client, { chart, status, json }: Values): Promise<vo
     // The server says which there are.
     ...(status === undefined ? {} : { status: status as "active" | "paused" }),
   };
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page: { items: ScheduleView[]; nextCursor: string | null } = await client.listSchedules({
+  for await (const item of itemsOf((place) =>
+    client.listSchedules({
       ...filter,
-      limit: 200,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const item of page.items) await writeLine(json ? JSON.stringify(item) : lineOf(item));
-    cursor = page.nextCursor;
-  }
+      ...place,
+    }),
+  ))
+    await writeLine(json ? JSON.stringify(item) : lineOf(item));
 }
 
 const lineOf = ({ id, cron, timeZone, action, lastTicks, ...schedule }: ScheduleView): string =>

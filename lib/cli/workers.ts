@@ -2,9 +2,9 @@
  * `lockstep workers`: a server's workers, listed, drained, their breakers reset.
  */
 import { parseArgs } from "node:util";
-import { LockstepError } from "@/lib/base/errors";
-import { createClient, type Client } from "@/lib/client/client";
-import { exit, UsageError, type ExitCode } from "./usage";
+import type { Client } from "@/lib/client/client";
+import { askServer, serverOptions } from "./ask-server";
+import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -12,8 +12,7 @@ const parse = (args: string[]) =>
     args,
     allowPositionals: true,
     options: {
-      url: { type: "string", default: "http://127.0.0.1:3000" },
-      json: { type: "boolean", default: false },
+      ...serverOptions,
       breaker: { type: "string" },
       reason: { type: "string" },
     },
@@ -22,20 +21,14 @@ type Values = ReturnType<typeof parse>["values"];
 
 export async function workers(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);
-  const client = createClient({ baseUrl: new URL(values.url).origin });
-  const [verb = "list", workerId, ...more] = positionals;
-  if (more.length > 0) throw new UsageError("workers takes one verb and one id.");
-  try {
+  return askServer(values.url, async (client) => {
+    const [verb = "list", workerId, ...more] = positionals;
+    if (more.length > 0) throw new UsageError("workers takes one verb and one id.");
     if (verb === "list" && workerId === undefined) await list(client, values);
     else if (workerId === undefined) throw new UsageError(`workers ${verb} needs an id.`);
     else await act(client, verb, workerId, values);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
-    return exit.chart;
-  }
+    return undefined;
+  });
 }
 
 async function list(client: Client, { json }: Values): Promise<void> {
