@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { inject } from "vitest";
 import { watchNesting } from "@/lib/store/sql/inside-transaction";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
+import { quickFolder } from "./quick-folder";
 import { makePostgres, makeSqlite, type Provider, type TestDatabase } from "./throwaway-database";
 
 export { advance, tamper, type Provider, type TestDatabase } from "./throwaway-database";
@@ -21,14 +22,14 @@ export async function freshDatabase(provider: Provider): Promise<TestDatabase> {
     const { url, template } = await sharedPostgres();
     return makePostgres(url, template);
   }
-  const [database, template] = await Promise.all([makeSqlite(), sqliteTemplate()]);
+  const [database, template] = await Promise.all([makeSqlite(quickFolder()), sqliteTemplate()]);
   await copyFile(pathOf(template), pathOf(database));
   return database;
 }
 
 /** Without a table. */
 export async function emptyDatabase(provider: Provider): Promise<TestDatabase> {
-  return provider === "sqlite" ? makeSqlite() : makePostgres((await sharedPostgres()).url);
+  return provider === "sqlite" ? makeSqlite(quickFolder()) : makePostgres((await sharedPostgres()).url);
 }
 
 async function sharedPostgres(): Promise<{ url: string; template: string }> {
@@ -42,7 +43,7 @@ let migrated: Promise<TestDatabase> | null = null;
 const sqliteTemplate = (): Promise<TestDatabase> => (migrated ??= migratedSqlite());
 
 async function migratedSqlite(): Promise<TestDatabase> {
-  const database = await makeSqlite();
+  const database = await makeSqlite(quickFolder());
   process.once("exit", () => rmSync(dirname(pathOf(database)), { recursive: true, force: true }));
   await (await openSqlStore({ url: database.url, connections: 1 })).close();
   return database;

@@ -7,6 +7,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { quickFolder } from "./quick-folder";
 import { reachablePostgres } from "./reachable-postgres";
 
 export interface PostgresServer {
@@ -19,7 +20,7 @@ export interface PostgresServer {
 
 /** `durable`: as PostgreSQL comes, for measurements. */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
-  const folder = await mkdtemp(join(tmpdir(), "lockstep-postgres-"));
+  const folder = await mkdtemp(join(durable ? tmpdir() : quickFolder(), "lockstep-postgres-"));
   const port = await freePort();
   const said: string[] = [];
   const { EmbeddedPostgres, dispose } = await reachablePostgres();

@@ -16,8 +16,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function makeSqlite(): Promise<TestDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), "lockstep-sqlite-"));
+export async function makeSqlite(parent: string = tmpdir()): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(parent, "lockstep-sqlite-"));
   return {
     url: `file:${join(folder, "test.db")}`,
     drop: () => rm(folder, { recursive: true, force: true }),
@@ -29,7 +29,10 @@ export async function makePostgres(serverUrl: string, template?: string): Promis
   const name = `test_${randomBytes(6).toString("hex")}`;
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  await tamper(serverUrl, `CREATE DATABASE ${name} ${template === undefined ? "" : `TEMPLATE ${template}`}`);
+  await tamper(
+    serverUrl,
+    `CREATE DATABASE ${name} ${template === undefined ? "" : `TEMPLATE ${template} STRATEGY FILE_COPY`}`,
+  );
   return { url: url.href, drop: () => tamper(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
