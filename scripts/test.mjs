@@ -1,11 +1,12 @@
 /**
- * `npm test`: everything, from a fresh clone: packages, clients, checks, unit / property / store tests (SQLite and a
- * throw-away PostgreSQL), the built product in a real Chromium. Prints each part's time and closes with the counts.
+ * `npm test`: everything, from a fresh clone: packages, clients, unit / property / store tests (SQLite and a throw-away
+ * PostgreSQL), the checks and the build beside them, the built product in a real Chromium. Prints each part's time and
+ * closes with the counts.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { browser, buildApp, buildBin, generateClients, install, root, say } from "./steps.mjs";
+import { browser, buildBin, generateClients, install, root, say } from "./steps.mjs";
 
 const reports = join(root, ".cache/reports");
 rmSync(reports, { recursive: true, force: true });
@@ -16,36 +17,47 @@ let passed = 0;
 let failed = 0;
 let broken = false;
 
-function part(name, work) {
+async function part(name, work) {
   say(`${name} …`);
   const began = Date.now();
-  work();
+  await work();
   times.push(`${name} ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
-function runSuite(args, env, count) {
-  const done = spawnSync(process.execPath, args, {
+/** Runs it in Node; its exit code. */
+function node(args, { env = {}, output = "inherit" } = {}) {
+  const child = spawn(process.execPath, args, {
     cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", output, output],
     env: { ...process.env, ...env },
   });
+  return { child, ended: new Promise((done) => child.once("close", done)) };
+}
+
+async function runSuite(args, env, count) {
+  const code = await node(args, { env }).ended;
   const [ok, bad] = count();
   passed += ok;
   failed += bad;
-  if (done.status !== 0) broken = true;
+  if (code !== 0) broken = true;
 }
 
 const report = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null);
 
-part("install", install);
-part("prepare", () => {
+await part("install", install);
+await part("prepare", () => {
   generateClients();
   buildBin();
 });
-part("check", () => runSuite(["scripts/check.mjs"], {}, () => [0, 0]));
-part("unit, property and store tests", () => {
+
+// Told when it is over: its lines would stand among the tests'.
+const beside = node(["scripts/beside-tests.mjs"], { output: "pipe" });
+const besideSaid = [];
+beside.child.stdout.on("data", (text) => besideSaid.push(text));
+beside.child.stderr.on("data", (text) => besideSaid.push(text));
+await part("unit, property and store tests", () => {
   const file = join(reports, "vitest.json");
-  runSuite(
+  return runSuite(
     [
       "node_modules/vitest/vitest.mjs",
       "run",
@@ -60,12 +72,18 @@ part("unit, property and store tests", () => {
     },
   );
 });
-part("build", buildApp);
+await part("what is left of check and build", async () => {
+  const code = await beside.ended;
+  process.stderr.write(Buffer.concat(besideSaid));
+  if (code !== 0) broken = true;
+  if (code !== 0 && code !== 1) finish();
+});
+
 const journeys = (name, args, env) =>
   part(name, () => {
     const chromium = browser();
     const file = join(reports, `${name.replaceAll(" ", "-")}.json`);
-    runSuite(
+    return runSuite(
       ["node_modules/@playwright/test/cli.js", "test", ...args],
       { PLAYWRIGHT_JSON_OUTPUT_FILE: file, ...(chromium ? { CHROMIUM_PATH: chromium } : {}), ...env },
       () => {
@@ -74,18 +92,21 @@ const journeys = (name, args, env) =>
       },
     );
   });
-journeys("browser journeys", [], {});
+await journeys("browser journeys", [], {});
 // Not at the top: before the packages are installed there is no bundler.
 const { buildDriver } = await import("./driver.mjs");
 const { startPostgres } = await buildDriver("lib/testing/postgres-server.ts");
 const database = await startPostgres();
-journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], {
+await journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], {
   E2E_DATABASE_URL: database.url,
   E2E_PORT: "3401",
 });
 await database.stop();
+finish();
 
-say(`times: ${times.join(" · ")}`);
-if (broken && failed === 0) failed = 1;
-process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-process.exit(broken ? 1 : 0);
+function finish() {
+  say(`times: ${times.join(" · ")}`);
+  if (broken && failed === 0) failed = 1;
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  process.exit(broken ? 1 : 0);
+}
