@@ -53,8 +53,8 @@ export interface FleetFold {
 
 export interface FleetReads {
   fleetFold(): Promise<FleetFold>;
-  /** Entries of transactions from `fold.tx` on that nothing committed later can precede, about `limit` of them; `tx`: where they end. */
-  uncounted(fold: FleetFold, limit: number): Promise<FleetMoves & { tx: number }>;
+  /** Entries of transactions from `fold.tx` on that nothing committed later can precede, about `limit` of them; `tx`: where they end, `more`: others follow. */
+  uncounted(fold: FleetFold, limit: number): Promise<FleetMoves & { tx: number; more: boolean }>;
   /** At the end of `minute`, as far as counted; states that nobody was in are left out. */
   fleetTotals(minute: number, chartId: string | undefined): Promise<FleetCount[]>;
   /** Counted entries of that minute, and all uncounted ones, up to the time `at`. */

@@ -134,12 +134,17 @@ export interface AloneStep {
   log: LogRow;
   /** Null when the configuration is the old one. */
   moved: StatesMoved | null;
+  /** How far `row.at` may lie behind the database's time of writing, never ahead of it. Null: unchecked. */
+  lagMaxMs: number | null;
 }
 /** The optimistic form of a step: one read, then one write that does nothing unless all is as it was read. */
 export interface AloneSteps {
   find(instanceId: string): Promise<FoundForStep | null>;
-  /** False, and nothing changed, when another step, a message or an end came between, or another has the row. */
-  write(step: AloneStep): Promise<boolean>;
+  /**
+   * The database's time of writing, ms. Null, and nothing changed, when another step, a message or an end came between,
+   * another has the row, or the step's time is not the database's.
+   */
+  write(step: AloneStep): Promise<number | null>;
 }
 
 export interface StepTransaction {

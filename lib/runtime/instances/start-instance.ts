@@ -22,6 +22,7 @@ import { newInstanceId } from "../new-id";
 import { requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { keyReuse } from "../refusals";
+import type { RecentRow } from "../stepping/recent-rows";
 import { postOutgoing } from "../stepping/step-batch";
 
 export interface StartInstanceArgs extends Idempotent {
@@ -49,9 +50,10 @@ export async function startInstance(
   }
   if (args.businessKey !== undefined) requireText(args.businessKey, "businessKey");
   const wanted = await chooseVersion(context, args);
-  const view = await withMachines(context.machines, () =>
+  const { view, begun } = await withMachines(context.machines, () =>
     context.store.transaction((tx) => startIn(context, tx, actor, args, wanted)),
   );
+  if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
   context.settle();
   return view;
@@ -78,14 +80,14 @@ export async function chooseVersion(
   return wanted;
 }
 
-/** As startInstance, in a transaction of the caller, who has loaded `wanted`. */
+/** As startInstance, in a transaction of the caller, who has loaded `wanted`. `begun`: null when it had begun before. */
 export async function startIn(
   context: RuntimeContext,
   tx: StoreTransaction,
   actor: Actor,
   args: StartInstanceArgs,
   wanted: VersionName,
-): Promise<InstanceView> {
+): Promise<{ view: InstanceView; begun: (RecentRow & { now: number }) | null }> {
   const { idempotencyKey, ...rest } = args;
   const claim = {
     scope: `start:${args.chartId}:${actor.id}`,
@@ -98,7 +100,7 @@ export async function startIn(
   if (idempotencyKey !== undefined) {
     const found = await tx.claimAnswer({ ...claim, at: await tx.now() });
     if (found && found.digest !== claim.digest) throw keyReuse(idempotencyKey);
-    if (found?.result) return JSON.parse(found.result) as InstanceView;
+    if (found?.result) return { view: JSON.parse(found.result) as InstanceView, begun: null };
   }
   const id = args.id === undefined ? newInstanceId(args.chartId) : requireText(args.id, "id");
   const [before] = await tx.lockInstances([id]);
@@ -130,5 +132,5 @@ export async function startIn(
     writes.answered.push({ scope: claim.scope, key: claim.key, result: JSON.stringify(view), at: now });
   }
   await tx.writeSteps(writes);
-  return view;
+  return { view, begun: { row: turn.row, snapshot: turn.snapshot, now } };
 }

@@ -52,8 +52,8 @@ export async function performAction(
       priority,
       idempotencyKey: key,
     };
-    const { id } = await startIn(context, tx, actor, start, ready.version);
-    return { outcome: "started", instanceId: id, messageId: null };
+    const { view } = await startIn(context, tx, actor, start, ready.version);
+    return { outcome: "started", instanceId: view.id, messageId: null };
   }
   const messageId = await enqueue(tx, actor, ready, key);
   return { outcome: "sent", instanceId: ready.target.id, messageId };

@@ -9,6 +9,7 @@ import type { Store } from "@/lib/store/store";
 import type { Caution } from "../operations/caution";
 import { batchMax } from "../limits";
 import { withMachines, type Machines } from "../charts/machines";
+import { RecentRows } from "./recent-rows";
 import { stepAlone } from "./step-alone";
 import { stepBatch, type BatchResult, type Send, type SendOutcome } from "./step-batch";
 import type { Verdict } from "./turn";
@@ -28,6 +29,7 @@ export class SendQueue {
   private readonly waiting: Waiting[] = [];
   private readonly nudged = new Set<string>();
   private readonly awaited = new Map<string, { instanceId: string; resolve: (verdict: Verdict) => void }>();
+  readonly recents = new RecentRows();
   private running = 0;
   /** Of those running, the ones that have a group under way. */
   private busy = 0;
@@ -148,7 +150,7 @@ export class SendQueue {
   private async stepAlone([send, more]: Send[], instanceIds: string[]): Promise<Verdict | null> {
     const { alone } = this.store;
     if (!alone || !send || more || instanceIds.length > 0 || this.caution.isCareful) return null;
-    return withMachines(this.machines, () => stepAlone(this.machines, alone, send));
+    return withMachines(this.machines, () => stepAlone(this.machines, alone, this.recents, send));
   }
 
   /** What workers were lost at is left to workers: its senders wait as for one that another holds. */
@@ -168,6 +170,7 @@ export class SendQueue {
   }
 
   private async commit(sends: Send[], instanceIds: string[]): Promise<BatchResult> {
+    for (const { message } of sends) this.recents.forget(message.instanceId);
     const result = await withMachines(this.machines, () =>
       this.store.transaction((tx) => stepBatch(this.machines, tx, sends, instanceIds)),
     );

@@ -31,13 +31,14 @@ export class FleetCounter {
   }
 }
 
-/** True when there is more. */
+/** True when its portion was full. What is written meanwhile waits for the next round: under load there is always some. */
 export async function countFleet(store: Store, machines: Machines): Promise<boolean> {
   const fold = await store.fleetFold();
-  const { tx, ...moves } = await store.uncounted(fold, entriesMax);
+  const { tx, more, ...moves } = await store.uncounted(fold, entriesMax);
   // An idle installation writes nothing.
   if (tx <= fold.tx || moves.together.length + moves.lone.length === 0) return false;
-  return write(store, fold, tx, await fleetDeltasOf(store, machines, moves), moves);
+  const written = await write(store, fold, tx, await fleetDeltasOf(store, machines, moves), moves);
+  return written && more;
 }
 
 /** False: another has counted meanwhile. */

@@ -53,8 +53,9 @@ export function fleetReads(handle: Reader, provider: Provider): FleetReads {
       const { head, cut } = must(bound, "a head");
       // A transaction is counted whole.
       const tx = cut === null ? head : Math.min(head, Math.max(cut, from + 1));
-      if (tx <= from) return { together: [], lone: [], tx: from };
-      return { ...(await movesWhere(handle, sql`"change_tx" >= ${from} AND "change_tx" < ${tx}`)), tx };
+      if (tx <= from) return { together: [], lone: [], tx: from, more: false };
+      const moves = await movesWhere(handle, sql`"change_tx" >= ${from} AND "change_tx" < ${tx}`);
+      return { ...moves, tx, more: tx < head };
     },
     fleetTotals: (minute, chartId) =>
       handle.query<FleetCount>(

@@ -3,6 +3,7 @@
  * off for ever when the process has crashed.
  */
 import { LockstepError } from "@/lib/base/errors";
+import type { AloneStep } from "@/lib/store/steps";
 import type { CommitListener, Store, StoreTransaction } from "@/lib/store/store";
 import type { CallUnderWay, Committed, SimProcess, Watch, World } from "./world";
 
@@ -123,10 +124,10 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
           const fault = pick(["fails", "lost", "dies-before", "dies-after"]);
           if (fault === "fails") throw unavailable();
           if (fault === "dies-before") throw new Death();
-          const done = await inTransaction(underWay, async () => (await real.alone?.write(step)) ?? false);
-          if (done)
+          const done = await inTransaction(underWay, () => writeAlone(step));
+          if (done !== null)
             world.noteCommitted([
-              { kind: "instance", id: step.log.instanceId, seq: step.log.seq, now: world.nowMs },
+              { kind: "instance", id: step.log.instanceId, seq: step.log.seq, now: done },
             ]);
           if (fault === "dies-after") throw new Death();
           for (const listener of listeners) listener("here");
@@ -159,6 +160,15 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
       return read;
     },
   });
+
+  /** Its time is the world's. */
+  async function writeAlone(step: AloneStep): Promise<number | null> {
+    const now = world.nowMs;
+    const lagMs = now - step.row.at;
+    if (step.lagMaxMs !== null && (lagMs < 0 || lagMs > step.lagMaxMs)) return null;
+    const written = (await real.alone?.write({ ...step, lagMaxMs: null })) ?? null;
+    return written === null ? null : now;
+  }
 
   /** Where the statement-level simulator learns which call a connection's statements belong to. */
   function inTransaction<R>(underWay: CallUnderWay, work: () => Promise<R>): Promise<R> {
