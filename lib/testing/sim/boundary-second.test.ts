@@ -7,6 +7,6 @@ test(
   "I1 to I9: whatever fails or crashes between any two calls, nothing is lost and nothing is doubled (2)",
   { timeout: 600_000 },
   async () => {
-    expect(await withSimulator((simulator) => firstWrong(simulator, 151, 150, "--seed"))).toBeNull();
+    expect(await withSimulator((simulator) => firstWrong(simulator, 501, 500, "--seed"))).toBeNull();
   },
 );

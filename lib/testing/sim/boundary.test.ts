@@ -7,7 +7,7 @@ test(
   "I1 to I9: whatever fails or crashes between any two calls, nothing is lost and nothing is doubled (1)",
   { timeout: 600_000 },
   async () => {
-    expect(await withSimulator((simulator) => firstWrong(simulator, 1, 150, "--seed"))).toBeNull();
+    expect(await withSimulator((simulator) => firstWrong(simulator, 1, 500, "--seed"))).toBeNull();
   },
 );
 

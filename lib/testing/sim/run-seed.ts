@@ -203,8 +203,8 @@ class Follower {
       const committed = this.world.nextCommit();
       await this.world.hold(null, "follows");
       const call = { rests: "no", pid: null } as const;
-      this.world.underWay.add(call);
-      await this.look().finally(() => this.world.underWay.delete(call));
+      this.world.begin(call);
+      await this.look().finally(() => this.world.end(call));
       await committed;
     }
   }

@@ -54,15 +54,14 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
     if (process.dead) return never();
     await world.hold(process, label);
     const underWay: CallUnderWay = { rests: "no", pid: null };
-    world.underWay.add(underWay);
+    world.begin(underWay);
     try {
       return await work(underWay);
     } catch (error) {
       if (error instanceof Death) process.crash();
       throw error;
     } finally {
-      world.underWay.delete(underWay);
-      world.touch();
+      world.end(underWay);
       if (process.dead) await never();
     }
   }

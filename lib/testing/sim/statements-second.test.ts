@@ -11,7 +11,7 @@ test(
     const database = await freshDatabase("postgresql");
     const simulator = await openStatementSimulator(database.url);
     try {
-      expect(await firstWrong(simulator, 31, 30, "--statement")).toBeNull();
+      expect(await firstWrong(simulator, 101, 100, "--statement")).toBeNull();
     } finally {
       await simulator.end();
       await database.drop();

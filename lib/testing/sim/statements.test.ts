@@ -11,7 +11,7 @@ test(
     const database = await freshDatabase("postgresql");
     const simulator = await openStatementSimulator(database.url);
     try {
-      expect(await firstWrong(simulator, 1, 30, "--statement")).toBeNull();
+      expect(await firstWrong(simulator, 1, 100, "--statement")).toBeNull();
     } finally {
       await simulator.end();
       await database.drop();

@@ -20,6 +20,7 @@ interface Timer {
 const driverMs = 10_000;
 
 const realImmediate = setImmediate;
+export const realTimeout = setTimeout;
 const realNow = performance.now.bind(performance);
 
 /** One turn of the event loop, as it really is. */

@@ -9,7 +9,7 @@ import { LockstepError } from "@/lib/base/errors";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
 import type { Store } from "@/lib/store/store";
 import { Random } from "../random-chart";
-import { turnOfLoop, VirtualTime } from "./virtual-time";
+import { realTimeout, turnOfLoop, VirtualTime } from "./virtual-time";
 
 export const actor = localActor;
 
@@ -80,10 +80,16 @@ export interface WorldOptions {
 }
 
 const stepsMax = 40_000;
+/** A statement that has not come back after it may be waiting for a lock. */
+const momentMs = 1;
+/** So long is no statement under way on a machine that is busy. */
+const sleepsAfterMs = 1_000;
+/** On SQLite. */
+const turnsMax = 1_000;
 /** PostgreSQL's clock is the machine's: set right, it goes back. */
 const clockBackMs = [-300, -30_000];
 /** The database's clock at a seed's begin. */
-const epochMs = 1_800_000_000_000;
+export const epochMs = 1_800_000_000_000;
 
 export class World {
   readonly random: Random;
@@ -107,7 +113,11 @@ export class World {
   private gates: Gate[] = [];
   private transactions = 0;
   private activity = 0;
+  /** Calls that have come back. */
+  private ended = 0;
+  private endedSeen = 0;
   private onCommit: () => void = () => undefined;
+  private onTouch: () => void = () => undefined;
   private named = 0;
   private steps = 0;
 
@@ -133,6 +143,7 @@ export class World {
 
   touch(): void {
     this.activity += 1;
+    this.onTouch();
   }
 
   /** To be told of every transaction that wrote, when it has committed. */
@@ -145,6 +156,16 @@ export class World {
   /** Resolves after the next commit. */
   nextCommit(): Promise<void> {
     return new Promise((resolve) => (this.onCommit = resolve));
+  }
+
+  begin(call: CallUnderWay): void {
+    this.underWay.add(call);
+  }
+
+  end(call: CallUnderWay): void {
+    this.underWay.delete(call);
+    this.ended += 1;
+    this.touch();
   }
 
   /** Resolves when the schedule lets it. */
@@ -240,30 +261,42 @@ export class World {
 
   /** Until nothing goes on by itself: every call is held, has come back, or waits for a lock. */
   private async rest(): Promise<void> {
-    let idle = 0;
     let seen = -1;
-    const realSince = Date.now();
-    let sinceMs = realSince;
+    let quietMs = 0;
     for (let turns = 0; ; turns += 1) {
+      // What goes on within this process has come to rest when a turn of its loop is over.
       await turnOfLoop();
       const now = this.activity + this.time.set;
       if (now !== seen) {
         seen = now;
-        sinceMs = Date.now();
-        idle = 0;
+        quietMs = 0;
         continue;
       }
-      const moving = [...this.underWay].filter((call) => call.rests === "no");
-      if (moving.length > 0) {
-        if (turns > 0 && turns % 200 === 0) await this.findBlocked();
-        // It sleeps on a timer, as before running again what a deadlock ended.
-        if (Date.now() - sinceMs > 3_000 && this.time.waiting > 0) return;
-        if (Date.now() - realSince > 20_000) throw new Error("a store call does not come back");
+      if (![...this.underWay].some((call) => call.rests === "no")) {
+        if (!(await this.anyUnblocked())) return;
         continue;
       }
-      idle += 1;
-      if (idle >= 3 && !(await this.anyUnblocked())) return;
+      // Where no call leaves this process, each has but to have its turn.
+      if (!this.options.blocked && turns < turnsMax) continue;
+      quietMs += await this.stirred();
+      if (now !== this.activity + this.time.set) continue;
+      await this.findBlocked();
+      // It sleeps on a timer, as before running again what a deadlock ended.
+      if (quietMs > sleepsAfterMs && this.time.waiting > 0) return;
+      if (quietMs > 20_000) throw new Error("a store call does not come back");
     }
+  }
+
+  /** Leaves the core to the database until somebody does something, or for a moment; how long that was. */
+  private async stirred(): Promise<number> {
+    const began = Date.now();
+    await new Promise<void>((resolve) => {
+      this.onTouch = resolve;
+      realTimeout(resolve, momentMs);
+    });
+    this.onTouch = () => undefined;
+    // A machine that stood still for a while proves nothing.
+    return Math.min(Date.now() - began, 10 * momentMs);
   }
 
   private async findBlocked(): Promise<void> {
@@ -274,7 +307,9 @@ export class World {
 
   private async anyUnblocked(): Promise<boolean> {
     const waiting = [...this.underWay].filter((call) => call.rests === "blocked");
-    if (waiting.length === 0) return false;
+    // Locks are let go of by ends of transactions alone.
+    if (waiting.length === 0 || this.ended === this.endedSeen) return false;
+    this.endedSeen = this.ended;
     const blocked = await this.blockedOf(waiting);
     let any = false;
     for (const call of waiting) {

@@ -1,0 +1,117 @@
+/**
+ * The store's reads without Prisma's client between: a third of a seed's time went into it. The statements are the store's
+ * own, so a read sees what it sees in the product; what the client makes of rows is the contract suite's.
+ */
+import Database from "better-sqlite3";
+import pg from "pg";
+import type { ChartRow, VersionRow } from "@/lib/store/charts";
+import { batchReads } from "@/lib/store/sql/batch-queries";
+import { readChanges } from "@/lib/store/sql/change-queries";
+import { childReads } from "@/lib/store/sql/child-queries";
+import type { Reader } from "@/lib/store/sql/connection";
+import { dialects } from "@/lib/store/sql/dialect";
+import { fleetReads } from "@/lib/store/sql/fleet-queries";
+import { instanceReads } from "@/lib/store/sql/instance-queries";
+import { lockReads } from "@/lib/store/sql/lock-queries";
+import { retentionReads } from "@/lib/store/sql/retention-queries";
+import { scheduleReads } from "@/lib/store/sql/schedule-queries";
+import { taskReads } from "@/lib/store/sql/task-queries";
+import { workReads } from "@/lib/store/sql/work-queries";
+import { workerOrderReads } from "@/lib/store/sql/worker-order-queries";
+import { workerReads } from "@/lib/store/sql/worker-queries";
+import { statementName } from "@/lib/store/sql/postgres-pool";
+import { sql, type Sql } from "@/lib/store/sql/statement";
+import { charts, chartVersions } from "@/lib/store/sql/tables";
+import type { Store } from "@/lib/store/store";
+
+/** Ends with `close()`. */
+export async function withStraightReads(store: Store, url: string): Promise<Store> {
+  const straight = url.startsWith("file:") ? onSqlite(url.slice("file:".length)) : await onPostgres(url);
+  // Charts alone are read by models.
+  const reader = straight as unknown as Reader;
+  const provider = store.database;
+  const dialect = dialects[provider];
+  return {
+    ...store,
+    ...instanceReads(reader, dialect),
+    ...lockReads(reader, dialect),
+    ...taskReads(reader, dialect),
+    ...childReads(reader),
+    ...workerOrderReads(reader),
+    ...retentionReads(reader),
+    ...fleetReads(reader, provider),
+    ...workerReads(reader, dialect),
+    ...workReads(reader, provider),
+    ...scheduleReads(reader, dialect),
+    ...batchReads(reader, dialect),
+    changesSince: (position, limit) => readChanges(reader, provider, position, limit),
+    async findChart(id) {
+      const [row] = await reader.query<ChartRow>(
+        sql`SELECT ${charts.all} FROM ${charts.name} WHERE "id" = ${id}`,
+      );
+      return row ?? null;
+    },
+    async findVersion(id, version) {
+      const [row] = await reader.query<VersionRow>(
+        sql`SELECT ${chartVersions.all} FROM ${chartVersions.name} WHERE "chart_id" = ${id} AND "version" = ${version}`,
+      );
+      return row ?? null;
+    },
+    async close() {
+      await straight.end();
+      await store.close();
+    },
+  };
+}
+
+interface Straight extends Pick<Reader, "query"> {
+  end(): Promise<void>;
+}
+
+function onSqlite(path: string): Straight {
+  const database = new Database(path, { readonly: true, timeout: 10_000 });
+  database.pragma("cache_size = -16000");
+  const prepared = new Map<string, Database.Statement<unknown[]>>();
+  return {
+    query<Row>({ sql: text, values }: Sql) {
+      let statement = prepared.get(text);
+      if (!statement) prepared.set(text, (statement = database.prepare<unknown[]>(text)));
+      return Promise.resolve(statement.all(...values.map(toColumn)) as Row[]);
+    },
+    end: () => Promise.resolve(void database.close()),
+  };
+}
+
+/** better-sqlite3 binds every JavaScript number as a float. */
+const toColumn = (value: unknown): unknown =>
+  typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
+
+/** One connection: a read waits for no lock. */
+async function onPostgres(url: string): Promise<Straight> {
+  const client = new pg.Client({ connectionString: url, types, options: planByKey, pipeline: true });
+  await client.connect();
+  return {
+    async query<Row>({ text, values }: Sql) {
+      const { rows } = await client.query({ name: statementName(text), text, values });
+      return rows as Row[];
+    },
+    end: () => client.end(),
+  };
+}
+
+/** 64-bit columns are whole numbers below 2^53. */
+const int8 = 20;
+type Parser = (text: string) => unknown;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary"): Parser =>
+    oid === int8 ? Number : (pg.types.getTypeParser as (oid: number, format?: string) => Parser)(oid, format),
+};
+/** As the store's own connections. */
+const planByKey = [
+  "enable_seqscan=off",
+  "enable_hashjoin=off",
+  "enable_mergejoin=off",
+  "plan_cache_mode=force_generic_plan",
+]
+  .map((setting) => `-c ${setting}`)
+  .join(" ");
