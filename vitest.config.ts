@@ -55,7 +55,7 @@ const project = (
 export default defineConfig({
   resolve,
   test: {
-    globalSetup: ["lib/testing/postgres-broker.ts"],
+    globalSetup: ["lib/testing/database-broker.ts"],
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
+import type { InstanceSummary } from "../instances/instance-views";
 import { advance, providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
@@ -85,23 +86,20 @@ async function runAndKill(program: string, url: string, round: number): Promise<
   await ended;
 }
 
-const idsOf = async (at: TestRuntime): Promise<string[]> => {
-  const ids: string[] = [];
+async function all(at: TestRuntime): Promise<InstanceSummary[]> {
+  const found: InstanceSummary[] = [];
   let cursor: string | null | undefined;
   do {
     const page = await at.runtime.listInstances(local, { limit: 200, cursor: cursor ?? undefined });
-    ids.push(...page.items.map((item) => item.id));
+    found.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== null);
-  return ids;
-};
+  return found;
+}
 
 /** How many instances are not done yet. */
-async function left(at: TestRuntime): Promise<number> {
-  const ids = await idsOf(at);
-  const all = await Promise.all(ids.map((instanceId) => at.runtime.getInstance(local, { instanceId })));
-  return all.filter(({ configuration }) => configuration[0] === "counting").length;
-}
+const left = async (at: TestRuntime): Promise<number> =>
+  (await all(at)).filter(({ configuration }) => configuration[0] === "counting").length;
 
 /** Lets the dead ones' leases run out and carries out what is left. */
 async function finish(at: TestRuntime): Promise<void> {
@@ -117,7 +115,7 @@ async function finish(at: TestRuntime): Promise<void> {
 }
 
 async function check(at: TestRuntime): Promise<void> {
-  for (const instanceId of await idsOf(at)) {
+  for (const { id: instanceId } of await all(at)) {
     const state = await at.runtime.getState(local, { instanceId });
     expect(state).toMatchObject({
       configuration: ["counted"],
