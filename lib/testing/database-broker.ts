@@ -23,8 +23,8 @@ interface Made {
 
 const make: Record<Provider, () => Promise<Made>> = {
   async sqlite() {
-    const { url, drop } = await makeSqlite(quickFolder());
-    return { template: await migrated(url), end: drop };
+    const database = await makeSqlite(quickFolder());
+    return { template: await migrated(database.url), end: () => database.drop() };
   },
   async postgresql() {
     const server = await startPostgres();
