@@ -62,14 +62,28 @@ async function checkJoin(store: Store, task: TaskRow, wrong: string[]): Promise<
   }
 }
 
+export const isUndoing = (taskId: string): boolean => taskId.startsWith("undo:");
+
 /** I9: a saga is undone one deed at a time, last done first undone, to its end or to where it is stuck. */
-export async function checkSaga(store: Store, { row }: InstanceEnd, wrong: string[]): Promise<void> {
+export async function checkSaga(
+  store: Store,
+  { row }: InstanceEnd,
+  { answers, deleted }: Pick<History, "answers" | "deleted">,
+  wrong: string[],
+): Promise<void> {
   if (row.deletedAt !== null) return;
   if (row.status === "compensating") wrong.push(`I8: ${row.id} has not been undone to the end`);
   const tasks = await store.sagaTasks(row.id, row.incarnation);
   const undoings = tasks.filter(({ kind }) => kind === "compensation");
   if (row.status === "stuck" && !undoings.some(({ status }) => status === "failed"))
     wrong.push(`I9: ${row.id} is stuck, and no undoing has failed`);
+  for (const { instanceId, taskId, answer } of answers) {
+    if (instanceId !== row.id || answer !== "succeeded" || !isUndoing(taskId) || deleted.has(row.id))
+      continue;
+    const task = undoings.find((undoing) => undoing.taskId === taskId);
+    if (task?.status !== "succeeded")
+      wrong.push(`I2: ${row.id}'s ${taskId} was acknowledged as done, and is ${task?.status ?? "gone"}`);
+  }
   const begun = [...undoings].sort((a, b) => a.createdAt - b.createdAt);
   begun.forEach((task, index) => {
     const before = begun[index - 1];

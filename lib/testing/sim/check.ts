@@ -16,7 +16,14 @@ import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { LockLogRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
-import { checkFamily, checkSaga, checkSessions, checkStateLocks, checkTogether } from "./check-families";
+import {
+  checkFamily,
+  checkSaga,
+  isUndoing,
+  checkSessions,
+  checkStateLocks,
+  checkTogether,
+} from "./check-families";
 import type { History, SendSeen } from "./history";
 import { all, markIn, markOf, readEnd, withDescendants, type Entry, type InstanceEnd } from "./instance-end";
 import type { Committed, World } from "./world";
@@ -68,7 +75,7 @@ export async function checkEnd(
   checkTogether(history, ends, wrong);
   for (const end of ends.values()) {
     await checkFamily(store, end, wrong);
-    await checkSaga(store, end, wrong);
+    await checkSaga(store, end, history, wrong);
   }
   for (const { what, first, again } of history.repeats) {
     if (first !== again)
@@ -234,9 +241,13 @@ function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wr
     );
     const [first] = firsts;
     if (!first?.entry || sent.doubtful) continue;
-    const line = `${sent.client} ${sent.instanceId} ${first.entry.incarnation}`;
-    if (first.entry.seq < (lastOf.get(line) ?? 0)) wrong.push(`I1: ${name} overtook an earlier one`);
-    lastOf.set(line, first.entry.seq);
+    const { seq, incarnation } = first.entry;
+    const line = `${sent.client} ${sent.instanceId} ${incarnation}`;
+    // A session's events run ahead of what waits in the mailbox; nothing that is sent after them runs ahead of them.
+    const own = sent.session === null ? line : `${line} ${sent.session}`;
+    if (seq < (lastOf.get(own) ?? 0)) wrong.push(`I1: ${name} overtook an earlier one`);
+    lastOf.set(own, seq);
+    lastOf.set(line, Math.max(seq, lastOf.get(line) ?? 0));
   }
 }
 
@@ -361,6 +372,8 @@ function checkAnswers(history: History, ends: ReadonlyMap<string, InstanceEnd>, 
     if (taken.has(name) && taken.get(name) !== mark)
       wrong.push(`I3: two claims of ${name} were both answered`);
     taken.set(name, mark);
+    // An undoing answers nobody: check-families looks for its end.
+    if (isUndoing(taskId)) continue;
     const end = ends.get(instanceId);
     const arrived =
       end?.log.some(({ cause, kind }) => cause === name && kind !== "event") ||

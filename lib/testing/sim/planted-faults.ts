@@ -100,7 +100,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
-    seed: 14,
+    seed: 56,
     says: "I3",
     options: {
       weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },

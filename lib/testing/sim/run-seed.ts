@@ -6,6 +6,7 @@ import { createRuntime } from "@/lib/runtime/runtime";
 import { Machines } from "@/lib/runtime/charts/machines";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
+import { isUndoing } from "./check-families";
 import { Client, startInput, type ClientOptions } from "./client";
 import { withDescendants } from "./instance-end";
 import type { Emptier } from "./empty-database";
@@ -159,7 +160,7 @@ async function undo(world: World, { instanceIds }: History): Promise<boolean> {
       waitMs: 0,
     });
     for (const { instanceId, taskId, token } of tasks) {
-      if (ours.has(instanceId) && taskId.startsWith("undo:")) {
+      if (ours.has(instanceId) && isUndoing(taskId)) {
         await runtime.completeTask(actor, { token, output: null });
         undone += 1;
       } else await runtime.releaseTask(actor, { token });

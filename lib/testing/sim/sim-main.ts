@@ -10,7 +10,7 @@ import { openEmptier } from "./empty-database";
 import { Simulator, type SeedEnd } from "./run-seed";
 import { openStatementSimulator } from "./statements";
 import { withStraightReads } from "./straight-reads";
-import { epochMs } from "./world";
+import { epochMs } from "./virtual-time";
 
 /** Where a file costs no disk. */
 const quickFolder = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir());

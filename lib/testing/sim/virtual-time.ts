@@ -1,6 +1,6 @@
 /**
  * The time and the chance of a simulated process: timers fire when the schedule says so, `performance.now()`,
- * `Math.random()` and the random bytes of ids come from it too. The database has a clock of its own (world.ts).
+ * `Date.now()`, `Math.random()` and the random bytes of ids come from it too. The database has a clock of its own (world.ts).
  *
  * Holds: between install() and what it returns, nothing of this thread depends on real time.
  */
@@ -21,7 +21,10 @@ const driverMs = 10_000;
 
 const realImmediate = setImmediate;
 export const realTimeout = setTimeout;
-const realNow = performance.now.bind(performance);
+export const realNow = performance.now.bind(performance);
+
+/** What clocks say when a seed begins: the database's, and a process's. */
+export const epochMs = 1_800_000_000_000;
 
 /** One turn of the event loop, as it really is. */
 export const turnOfLoop = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
@@ -47,6 +50,8 @@ export class VirtualTime {
       clearInterval: globalThis.clearInterval,
     };
     const { random: chance } = Math;
+    const { now: dateNow } = Date;
+    const beganMs = this.nowMs;
     const make = (run: (...args: unknown[]) => void, ms = 0, everyMs: number | null, args: unknown[]) => {
       const handle = new Handle();
       if (ms >= driverMs) return handle;
@@ -72,6 +77,8 @@ export class VirtualTime {
     });
     Math.random = () => random.below(1_000_000) / 1_000_000;
     performance.now = () => this.nowMs;
+    // Ids grow with it.
+    Date.now = () => epochMs + Math.floor(this.nowMs - beganMs);
     const { randomFillSync } = crypto;
     let filled = false;
     setRandomBytes((bytes: Uint8Array) => {
@@ -85,6 +92,7 @@ export class VirtualTime {
       setRandomBytes(randomFillSync);
       Object.assign(globalThis, before);
       Math.random = chance;
+      Date.now = dateNow;
       const aheadMs = this.nowMs - realNow() + pauseMs;
       performance.now = () => realNow() + aheadMs;
       this.timers.clear();

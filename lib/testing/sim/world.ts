@@ -9,7 +9,7 @@ import { LockstepError } from "@/lib/base/errors";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
 import type { Store } from "@/lib/store/store";
 import { Random } from "../random-chart";
-import { realTimeout, turnOfLoop, VirtualTime } from "./virtual-time";
+import { epochMs, realNow, realTimeout, turnOfLoop, VirtualTime } from "./virtual-time";
 
 export const actor = localActor;
 
@@ -88,8 +88,6 @@ const sleepsAfterMs = 1_000;
 const turnsMax = 1_000;
 /** PostgreSQL's clock is the machine's: set right, it goes back. */
 const clockBackMs = [-300, -30_000];
-/** The database's clock at a seed's begin. */
-export const epochMs = 1_800_000_000_000;
 
 export class World {
   readonly random: Random;
@@ -228,9 +226,14 @@ export class World {
 
   /** Without faults, and with the database's clock standing still, until nothing happens any more. */
   async calm(): Promise<void> {
-    // Loops look again after 250 ms of their process's time; a round without a write is rest.
-    const until = this.time.nowMs + 300;
-    await this.drive(() => this.gates.length === 0 && this.time.nowMs >= until);
+    // Loops look again after 250 ms of their process's time; so long without a write is rest.
+    let written = this.committed.length;
+    let until = this.time.nowMs + 300;
+    await this.drive(() => {
+      if (this.committed.length > written) until = this.time.nowMs + 300;
+      written = this.committed.length;
+      return this.gates.length === 0 && this.time.nowMs >= until;
+    });
   }
 
   private next(): void {
@@ -289,14 +292,14 @@ export class World {
 
   /** Leaves the core to the database until somebody does something, or for a moment; how long that was. */
   private async stirred(): Promise<number> {
-    const began = Date.now();
+    const began = realNow();
     await new Promise<void>((resolve) => {
       this.onTouch = resolve;
       realTimeout(resolve, momentMs);
     });
     this.onTouch = () => undefined;
     // A machine that stood still for a while proves nothing.
-    return Math.min(Date.now() - began, 10 * momentMs);
+    return Math.min(realNow() - began, 10 * momentMs);
   }
 
   private async findBlocked(): Promise<void> {
