@@ -153,6 +153,10 @@ export interface StepTransaction {
    * transaction alone steps them (I1). `skipBusy` leaves out the ones that another transaction holds; else it waits.
    */
   lockInstances(instanceIds: readonly string[], options?: { skipBusy?: boolean }): Promise<InstanceRow[]>;
+  /**
+   * The same with skipBusy, in no order. Of an instance that is as in `known`, by id, that very row is given: it does not travel.
+   */
+  lockKnown(instanceIds: readonly string[], known: ReadonlyMap<string, InstanceRow>): Promise<InstanceRow[]>;
   /** Messages waiting for them, per instance in mailbox order, at most `limitEach`. Call it after lockInstances. */
   readMailboxes(instanceIds: readonly string[], limitEach: number): Promise<QueuedMessage[]>;
   /** The same, with the time that decides (I10). */

@@ -176,6 +176,8 @@ async function run<T extends { replayed: boolean }>(
       leftWork,
       leftChildren,
       stepped: writes.log.length,
+      written: [{ row: turn.row, snapshot: turn.snapshot }],
+      now,
     },
   };
 }

@@ -2,40 +2,44 @@
  * Instances as this process last wrote them, and what the database's clock says meanwhile: enough to step one without
  * reading it first.
  *
- * Holds: what is remembered is only a guess. The write that builds on it does nothing unless the row is still that one and
- *        the time is the database's (I1, I10); then it is forgotten.
+ * Holds: what is remembered is only a guess. Who builds on it writes nothing unless the row is still that one: a batch
+ *        compares under the row's lock, a lone step in its one statement, with the time as well (I1, I10).
  *        The time told is never ahead of the database's clock, as long as that goes on like this machine's.
  */
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { InstanceRow } from "@/lib/store/instances";
-import { must } from "@/lib/base/assert";
 
 export interface RecentRow {
   row: InstanceRow;
   snapshot: Snapshot;
 }
 
-const rowsMax = 1_000;
-/** 8 MB of text in all. */
-const charactersMax = 8_192;
+/** Of all states' texts together. */
+const charactersMax = 16_000_000;
 
 export class RecentRows {
+  /** The oldest first. */
   private readonly rows = new Map<string, RecentRow>();
+  private characters = 0;
   /** The database's time when performance.now() was 0, at the least. */
   private zeroAt: number | null = null;
 
   /** Call it when the row is committed; `now`: a time that the database had told before. */
   remember(recent: RecentRow, now: number): void {
-    const { id, snapshot } = recent.row;
     this.zeroAt = Math.max(this.zeroAt ?? -Infinity, now - performance.now());
-    this.rows.delete(id);
-    if (snapshot.length > charactersMax) return;
-    this.rows.set(id, recent);
-    if (this.rows.size > rowsMax)
-      this.rows.delete(must(this.rows.keys().next().value, "a full memory has a first"));
+    this.forget(recent.row.id);
+    this.rows.set(recent.row.id, recent);
+    this.characters += sizeOf(recent);
+    for (const id of this.rows.keys()) {
+      if (this.characters <= charactersMax) break;
+      this.forget(id);
+    }
   }
 
   forget(instanceId: string): void {
+    const recent = this.rows.get(instanceId);
+    if (!recent) return;
+    this.characters -= sizeOf(recent);
     this.rows.delete(instanceId);
   }
 
@@ -50,4 +54,22 @@ export class RecentRows {
     if (!recent || this.zeroAt === null) return null;
     return { ...recent, now: Math.floor(this.zeroAt + performance.now()) };
   }
+
+  rowsOf(instanceIds: readonly string[]): Map<string, InstanceRow> {
+    const found = new Map<string, InstanceRow>();
+    for (const id of instanceIds) {
+      const recent = this.rows.get(id);
+      if (recent) found.set(id, recent.row);
+    }
+    return found;
+  }
+
+  /** Null when this is not the row that is remembered. */
+  snapshotOf(row: InstanceRow): Snapshot | null {
+    const recent = this.rows.get(row.id);
+    return recent?.row === row ? recent.snapshot : null;
+  }
 }
+
+/** The text, the same as an object, and what surrounds them. */
+const sizeOf = ({ row }: RecentRow): number => 2 * row.snapshot.length + 1_000;

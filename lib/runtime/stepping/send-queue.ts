@@ -80,6 +80,7 @@ export class SendQueue {
 
   /** To be told of every batch of this process, also the workers'. */
   noteBatch(result: BatchResult): void {
+    for (const recent of result.written) this.recents.remember(recent, result.now);
     for (const [messageId, verdict] of result.settled) this.awaited.get(messageId)?.resolve(verdict);
     const served = new Set(result.served);
     for (const [messageId, { instanceId }] of this.awaited) {
@@ -170,9 +171,10 @@ export class SendQueue {
   }
 
   private async commit(sends: Send[], instanceIds: string[]): Promise<BatchResult> {
-    for (const { message } of sends) this.recents.forget(message.instanceId);
     const result = await withMachines(this.machines, () =>
-      this.store.transaction((tx) => stepBatch(this.machines, tx, sends, instanceIds)),
+      this.store.transaction((tx) =>
+        stepBatch(this.machines, tx, sends, instanceIds, { recents: this.recents }),
+      ),
     );
     await this.afterBatch(result);
     return result;

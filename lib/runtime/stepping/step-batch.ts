@@ -26,6 +26,7 @@ import { instanceNotFound, keyReuse, sequenceConflict, staleFence } from "../ref
 import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "../locks/sender-lock";
 import { releaseStateLocks } from "../locks/state-locks";
 import { taskIdOf } from "../tasks/task-rules";
+import type { RecentRow, RecentRows } from "./recent-rows";
 import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
@@ -68,6 +69,9 @@ export interface BatchResult {
   /** Children may be to begin or to end. */
   leftChildren: boolean;
   stepped: number;
+  /** Instances as they were written, and the time of their steps. */
+  written: RecentRow[];
+  now: number;
 }
 
 /** Steps `instanceIds` and the instances that `sends` name, each by at most `stepsMax`. */
@@ -76,13 +80,13 @@ export async function stepBatch(
   tx: StoreTransaction,
   sends: readonly Send[],
   instanceIds: readonly string[],
-  stepsMax = messagesPerTurnMax,
+  { stepsMax = messagesPerTurnMax, recents }: { stepsMax?: number; recents?: RecentRows } = {},
 ): Promise<BatchResult> {
   const outcomes = new Map<string, SendOutcome>();
   const wanted = [...new Set([...instanceIds, ...sends.map((send) => send.message.instanceId)])].sort();
   // Sent together, run in this order: what follows the lock sees what was committed before it was granted.
   const [rows, { now, messages: queued }] = await Promise.all([
-    tx.lockInstances(wanted, { skipBusy: true }),
+    tx.lockKnown(wanted, recents?.rowsOf(wanted) ?? nothing),
     tx.readWaiting(wanted, messagesPerTurnMax),
   ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -114,7 +118,8 @@ export async function stepBatch(
     const mailbox = mailboxes.get(row.id) ?? [];
     const more = mailbox.length === messagesPerTurnMax;
     const machine = machines.get(row);
-    const turn = new Turn(machine, row, parseSnapshot(row.snapshot), now, writes, mailbox, more);
+    const snapshot = recents?.snapshotOf(row) ?? parseSnapshot(row.snapshot);
+    const turn = new Turn(machine, row, snapshot, now, writes, mailbox, more);
     for (const { message, own } of incomingOf.get(row.id) ?? []) turn.add(message, own);
     const began = performance.now();
     if (row.semantics === engineSemantics)
@@ -139,8 +144,11 @@ export async function stepBatch(
     leftWork: writes.enqueued.length > 0,
     leftChildren: leavesChildren(turns, writes),
     stepped: writes.log.length,
+    written: turns.map(({ row, snapshot }) => ({ row, snapshot })),
+    now,
   };
 }
+const nothing: ReadonlyMap<string, InstanceRow> = new Map();
 
 /** The tasks that steps of these instances may end: their own, and those that they are the children of. */
 export async function holdTasks(tx: StoreTransaction, rows: readonly InstanceRow[]): Promise<void> {

@@ -35,7 +35,7 @@ export async function stepSuspect(
   await caution.note([[instanceId, next.item]]);
   return withMachines(machines, () =>
     store.transaction(async (tx) => {
-      const result = await stepBatch(machines, tx, [], [instanceId], 1);
+      const result = await stepBatch(machines, tx, [], [instanceId], { stepsMax: 1 });
       // It was skipped: another has it.
       if (result.stepped === 0 && result.settled.size === 0) return result;
       const [waits] = await tx.readMailboxes([instanceId], 1);

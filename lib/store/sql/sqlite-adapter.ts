@@ -230,6 +230,7 @@ class Connection {
   readonly database: Database.Database;
   private readonly prepared = new Map<string, Prepared>();
   private readonly own = new Map<string, Database.Statement<unknown[]>>();
+  private readonly forRows = new Map<string, { statement: Database.Statement<unknown[]>; names: string[] }>();
 
   constructor(path: string) {
     this.database = new Database(path, { timeout: 0 });
@@ -274,12 +275,28 @@ class Connection {
     return this.prepareOwn(textOf(statement)).run(...statement.values.map(toColumn)).changes;
   }
 
-  /** The rows' own fields are the parameters. */
+  /** The rows' own fields are the parameters. Bound by place: by name costs half as much again. */
   runEach({ text }: RowStatement, rows: readonly object[]): number {
-    const statement = this.prepareOwn(text);
+    const { statement, names } = this.prepareForRows(text);
     let changes = 0;
-    for (const row of rows) changes += statement.run(row).changes;
+    for (const row of rows as readonly Record<string, unknown>[])
+      changes += statement.run(...names.map((name) => row[name])).changes;
     return changes;
+  }
+
+  private prepareForRows(text: string): { statement: Database.Statement<unknown[]>; names: string[] } {
+    let found = this.forRows.get(text);
+    if (!found) {
+      const names = [...text.matchAll(namedParameter)].map(([, name]) =>
+        must(name, "a parameter has a name"),
+      );
+      const statement = this.database
+        .prepare<unknown[]>(text.replaceAll(namedParameter, "?"))
+        .safeIntegers(false);
+      found = { statement, names };
+      keep(this.forRows, text, found);
+    }
+    return found;
   }
 
   /** Statements of our own transactions: rows as objects, whole numbers as numbers. */
@@ -307,6 +324,9 @@ class Connection {
     return prepared;
   }
 }
+
+/** As dialect.ts writes a row's field. */
+const namedParameter = /@([A-Za-z]\w*)/g;
 
 function keep<T>(cache: Map<string, T>, sql: string, value: T): void {
   if (cache.size >= statementsMax)

@@ -45,17 +45,49 @@ function mailboxesOf(dialect: Dialect, instanceIds: readonly string[], limitEach
 }
 const mailboxNames = join(Object.keys(mailbox.columns).map((name) => raw(`"${name}"`)));
 
+/** A row in which these are the same is the same: whatever else changes makes an entry, or a new life. */
+const marksOfState = instances.pick("id", "seq", "incarnation", "status", "session");
+const isSame = (mark: InstanceRow, known: InstanceRow | undefined): boolean =>
+  known !== undefined &&
+  mark.seq === known.seq &&
+  mark.incarnation === known.incarnation &&
+  mark.status === known.status &&
+  mark.session === known.session;
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  const first: T[] = [];
+  const second: T[] = [];
+  for (const one of all) (isFirst(one) ? first : second).push(one);
+  return [first, second];
+}
+
 export function stepTransaction(
   handle: Handle,
   dialect: Dialect,
   nextN: () => number,
   now: () => Promise<number>,
 ): StepTransaction {
+  const lockNow = (instanceIds: readonly string[], columns: Sql = instances.all) =>
+    handle.query<InstanceRow>(
+      sql`SELECT ${columns} FROM ${instances.name} WHERE "id" IN ${dialect.texts(instanceIds)} ${dialect.forNoKeyUpdateSkipLocked}`,
+    );
   return {
     lockInstances: (instanceIds, options) =>
       handle.query<InstanceRow>(
         sql`SELECT ${instances.all} FROM ${instances.name} WHERE "id" IN ${dialect.texts(instanceIds)} ORDER BY "id" ${options?.skipBusy ? dialect.forNoKeyUpdateSkipLocked : dialect.forNoKeyUpdate}`,
       ),
+
+    async lockKnown(instanceIds, known) {
+      const [remembered, others] = split(instanceIds, (id) => known.has(id));
+      // Nobody waits here, so two statements can't lock in a wrong order.
+      const [marks, rows] = await Promise.all([
+        remembered.length > 0 ? lockNow(remembered, marksOfState) : [],
+        others.length > 0 ? lockNow(others) : [],
+      ]);
+      const [same, changed] = split(marks, (mark) => isSame(mark, known.get(mark.id)));
+      const again = changed.length > 0 ? await lockNow(changed.map(({ id }) => id)) : [];
+      return [...same.map(({ id }) => must(known.get(id), "it is known")), ...rows, ...again];
+    },
 
     readMailboxes: (instanceIds, limitEach) => handle.query(mailboxesOf(dialect, instanceIds, limitEach)),
 

@@ -201,6 +201,22 @@ describe.each(providers)("on %s", (provider) => {
       expect(await runnable(50)).toEqual([]);
     });
 
+    test("I1: an instance that is as it is known is locked unread; one that has changed is read", async () => {
+      await start("i1");
+      await start("i2");
+      const known = new Map(
+        (await store.transaction((tx) => tx.lockInstances(["i1", "i2"]))).map((row) => [row.id, row]),
+      );
+      const i2 = must(known.get("i2"), "i2");
+      await write({ changed: [{ ...i2, session: "{}" }] });
+      await start("i3");
+      const rows = await store.transaction((tx) => tx.lockKnown(["i1", "i2", "i3", "i4"], known));
+      expect(rows.map(({ id }) => id).sort()).toEqual(["i1", "i2", "i3"]);
+      expect(rows.find(({ id }) => id === "i1")).toBe(known.get("i1"));
+      expect(rows.find(({ id }) => id === "i2")).toEqual({ ...i2, session: "{}" });
+      expect(rows.find(({ id }) => id === "i3")).toEqual(await store.findInstance("i3"));
+    });
+
     test("I1, I2: a step alone writes all of it, or nothing when anything came between", async () => {
       if (!store.alone) return expect(provider).toBe("sqlite");
       const { alone } = store;

@@ -188,14 +188,20 @@ function broken(
 ): StoreTransaction {
   let calls = 0;
   let now = world.nowMs;
+  const notBusy = <Row>(rows: Row[]): Row[] =>
+    world.faults ? rows.filter(() => !world.random.chance(world.options.busyRate)) : rows;
   const readClock = () => (now = world.nowMs);
   const own: Partial<StoreTransaction> = {
     now: () => Promise.resolve(readClock()),
     readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: readClock() }),
     async lockInstances(ids, options) {
       const rows = await tx.lockInstances(ids, options);
-      if (!options?.skipBusy || !world.faults) return rows;
-      return rows.filter(() => !world.random.chance(world.options.busyRate));
+      return options?.skipBusy ? notBusy(rows) : rows;
+    },
+    async lockKnown(ids, known) {
+      const rows = await tx.lockKnown(ids, known);
+      // In an order that doesn't depend on what is remembered.
+      return notBusy(rows.sort((a, b) => (a.id < b.id ? -1 : 1)));
     },
     writeSteps(writes) {
       for (const { instanceId, seq } of writes.log)
