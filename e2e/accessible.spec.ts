@@ -2,7 +2,7 @@
  * Every page, light and dark, without a violation that axe can find.
  */
 import AxeBuilder from "@axe-core/playwright";
-import { expect, test } from "@playwright/test";
+import { expect, test, type Page, type Request } from "@playwright/test";
 
 const pages = [
   ["overview", "/"],
@@ -21,10 +21,11 @@ for (const colorScheme of ["light", "dark"] as const) {
     test(`${name} is accessible in ${colorScheme}`, async ({ browser }) => {
       const context = await browser.newContext({ colorScheme });
       const page = await context.newPage();
+      const settled = watchRequests(page);
       await page.goto(path);
       await expect(page.locator("html")).toHaveAttribute("data-theme", colorScheme);
       await expect(page.getByRole("main")).toBeVisible();
-      await page.waitForLoadState("networkidle", { timeout: 3_000 }).catch(() => undefined);
+      await expect.poll(settled, { timeout: 10_000, intervals: [50] }).toBe(true);
       const found = await new AxeBuilder({ page }).analyze();
       const told = found.violations.map(
         (violation) => `${violation.id}: ${violation.nodes[0]?.html.slice(0, 160)}`,
@@ -33,4 +34,21 @@ for (const colorScheme of ["light", "dark"] as const) {
       await context.close();
     });
   }
+}
+
+/** Nothing was asked for in the last half second; the stream of changes, which never ends, apart. */
+function watchRequests(page: Page): () => boolean {
+  const open = new Set<Request>();
+  let changedAt = Date.now();
+  const ended = (request: Request) => {
+    if (open.delete(request)) changedAt = Date.now();
+  };
+  page.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/api/v1/changes") return;
+    open.add(request);
+    changedAt = Date.now();
+  });
+  page.on("requestfinished", ended);
+  page.on("requestfailed", ended);
+  return () => open.size === 0 && Date.now() - changedAt > 500;
 }
