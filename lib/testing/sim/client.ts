@@ -29,6 +29,8 @@ const usualWeights = {
   fork: 2,
   reset: 2,
   children: 4,
+  /** Beside those among lock's own. */
+  force: 0,
 };
 
 export interface ClientOptions {
@@ -309,7 +311,7 @@ export class Client {
   }
 
   /** An operator's deed: whoever holds it. */
-  private async force(): Promise<void> {
+  async force(): Promise<void> {
     if (this.random.chance(0.4)) return this.forceSeen();
     if (this.history.grants.length === 0) return;
     const { key, fence } = this.random.pick(this.history.grants.slice(-2));

@@ -82,7 +82,7 @@ function mailboxes(
 
 const nothing = Object.fromEntries(
   ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
-    .concat("children")
+    .concat("children", "force")
     .map((name) => [name, 0]),
 );
 type Weights = NonNullable<SeedOptions["weights"]>;
@@ -285,10 +285,18 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I3",
     options: {
-      weights: only({ send: 80, lock: 60 }),
+      weights: only({ send: 60, lock: 40, force: 40 }),
+      operations: 24,
       instances: 1,
       faultRate: 0,
       rewrite: (text) => text.replace(" FOR SHARE", ""),
+      plant: inTransactions((tx) => ({
+        async shareLocks(keys) {
+          const rows = await tx.shareLocks(keys);
+          await dawdle(tx);
+          return rows;
+        },
+      })),
     },
   },
   "mailbox-before-lock": {
@@ -296,11 +304,12 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I1",
     options: {
+      operations: 16,
       faultRate: 0,
       plant: inTransactions((tx) => ({
         async lockInstances(ids, options) {
           // The mailbox's statement, sent in the same go, is before this one then.
-          await Promise.resolve();
+          await dawdle(tx);
           return tx.lockInstances(ids, { ...options, skipBusy: false });
         },
       })),
@@ -312,7 +321,9 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     says: "I8",
     options: {
       weights: only({ send: 40, task: 80 }),
-      instances: 2,
+      clients: 6,
+      operations: 4,
+      instances: 3,
       faultRate: 0,
       plant: readyByFlag,
     },
@@ -327,6 +338,11 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
 
 /** These can't be seen where transactions run whole, whatever the seed: planted there, they change nothing. */
 export const onlyAmongStatements = ["plain-fence-read", "flag-cleared-late", "feed-by-serial"] as const;
+
+/** A step that has much to do: others come between more often. */
+async function dawdle(tx: StoreTransaction): Promise<void> {
+  for (let left = 10; left > 0; left -= 1) await tx.now();
+}
 
 /** What each transaction did is taken over when it has committed. */
 function noting<T>(
@@ -359,6 +375,7 @@ function readyByFlag(store: Store, world: World): Store {
         async readWaiting(ids, limit) {
           const found = await tx.readWaiting(ids, limit);
           count(ids, found.messages);
+          await dawdle(tx);
           return found;
         },
         writeSteps(writes) {

@@ -170,6 +170,9 @@ async function undo(world: World, { instanceIds }: History): Promise<boolean> {
   return undone > 0;
 }
 
+/** The feed may wait for a transaction that a crash has left behind. */
+const looksMax = 250;
+
 /** Lets things happen until all of that has. */
 async function drive(world: World, all: readonly Promise<unknown>[]): Promise<void> {
   let over = false;
@@ -224,10 +227,10 @@ class Follower {
     this.over = true;
     const { store } = this.world.options;
     const wrong: string[] = [];
-    const giveUpAt = Date.now() + 5_000;
+    let left = looksMax;
     for (const id of instanceIds) {
       const written = (await store.findInstance(id))?.seq ?? 0;
-      while ((this.seen.get(id) ?? 0) < written && Date.now() < giveUpAt) {
+      for (; (this.seen.get(id) ?? 0) < written && left > 0; left -= 1) {
         if ((await this.look()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       }
       const seen = this.seen.get(id) ?? 0;

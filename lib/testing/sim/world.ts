@@ -61,7 +61,7 @@ export interface WorldOptions {
   /** A process's way to it. */
   storeOf: (real: Store, world: World, process: SimProcess) => Store;
   processes: number;
-  /** How likely a store call fails, loses its answer or takes its process along. */
+  /** How likely a store call fails, loses its answer or takes its process along; 0: no process crashes at all. */
   faultRate: number;
   /** False: the database's clock stands still. */
   clockMoves?: boolean;
@@ -240,7 +240,7 @@ export class World {
     const { random, gates } = this;
     if (this.faults) {
       const roll = random.below(1_000);
-      if (roll < 6 && this.processes.length > 0) {
+      if (roll < 6 && this.processes.length > 0 && this.options.faultRate > 0) {
         random.pick(this.processes).crash();
         return;
       }
