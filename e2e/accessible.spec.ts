@@ -12,6 +12,7 @@ const pages = [
   ["time travel", "/instances/agv-07?seq=2"],
   ["locks", "/locks?key=zone:Z-14"],
   ["work", "/work"],
+  ["workers", "/work/workers"],
   ["schedules", "/schedules"],
   ["batches", "/batches"],
 ] as const;

@@ -7,9 +7,13 @@ import type { Runtime } from "@/lib/runtime/runtime";
 import { median, percentile, startToys, timed } from "./toy";
 
 const singles = 300;
-const rounds = 5;
+const rounds = 9;
+const warmUps = 10;
 
-/** Sends per second of a single caller, and inserts per second of one prepared statement, in turns; medians. */
+/**
+ * Sends per second of a single caller, and inserts per second of one prepared statement, in turns; medians, the first rounds
+ * left out on both sides.
+ */
 export async function singleAgainstFloor(
   runtime: Runtime,
   url: string,
@@ -20,7 +24,7 @@ export async function singleAgainstFloor(
   const floor: number[] = [];
   const single: number[] = [];
   try {
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = -warmUps; round < rounds; round += 1) {
       const ids = await startToys(runtime, singles);
       const ours = await timed(ids, 1, (instanceId) =>
         runtime.sendEvent(systemActor, { instanceId, type: "start" }),
@@ -31,6 +35,7 @@ export async function singleAgainstFloor(
         values: [1, "x".repeat(300)],
       };
       const bare = await timed(ids, 1, () => client.query(insert));
+      if (round < 0) continue;
       single.push((singles * 1000) / ours);
       floor.push((singles * 1000) / bare);
     }

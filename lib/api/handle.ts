@@ -48,9 +48,10 @@ export function actorOf(_request: Request): Actor {
 const prefersAsync = (request: Request): boolean =>
   /(^|[\s,;])respond-async($|[\s,;])/.test(request.headers.get("prefer") ?? "");
 
-/** A message that isn't stepped yet is 202: accepted, its outcome still to come. */
+/** A message that isn't stepped yet is 202: accepted, its outcome still to come. A server that isn't ready says 503. */
 function statusFor(name: EndpointName, endpoint: Endpoint, result: unknown): number {
   const sends = name === "sendEvent" || name === "retryDeadLetter";
   if (sends && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
+  if (name === "getReadiness" && !(result as ResponseOf<"getReadiness">).ready) return 503;
   return endpoint.status;
 }

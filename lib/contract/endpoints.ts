@@ -599,6 +599,17 @@ export const endpoints = {
       now: timestamp,
     }),
   }),
+  /** 503 when not. */
+  getReadiness: define({
+    method: "GET",
+    path: "/ready",
+    permission: "system:read",
+    response: z.object({
+      ready: z.boolean(),
+      /** Why not, in one sentence. */
+      reason: z.string().nullable(),
+    }),
+  }),
 } satisfies Record<string, Endpoint>;
 
 export type Endpoints = typeof endpoints;

@@ -35,6 +35,7 @@ import { getBatch } from "./batches/get-batch";
 import { getChart } from "./charts/get-chart";
 import { getFleet } from "./operations/get-fleet";
 import { getHealth } from "./operations/get-health";
+import { getReadiness } from "./operations/get-readiness";
 import { getInstance } from "./instances/get-instance";
 import { getLock } from "./locks/get-lock";
 import { getLockLog } from "./locks/get-lock-log";
@@ -180,6 +181,7 @@ const verbs = {
   setRetention,
   previewRetention,
   getHealth,
+  getReadiness,
 };
 type Verbs = typeof verbs;
 

@@ -72,8 +72,9 @@ function kindOfCode(code: string): Kind | null {
     return "busy";
   if (code === "53100" || code === "SQLITE_FULL") return "full";
   if (code === "25006" || code.startsWith("SQLITE_READONLY")) return "read-only";
-  // Class 08: connection; 57P0x: shut down, crashed, starting; 25P03: idle in transaction too long.
-  if (/^(08|57P0)/.test(code) || code === "25P03" || networkCodes.has(code)) return "unreachable";
+  // Class 08: connection; 28: refused at the door; 3D000: no such database; 57P0x: shut down, crashed, starting; 25P03: idle in
+  // transaction too long.
+  if (/^(08|28|3D000|57P0)/.test(code) || code === "25P03" || networkCodes.has(code)) return "unreachable";
   return null;
 }
 const networkCodes = new Set([
