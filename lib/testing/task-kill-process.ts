@@ -22,6 +22,7 @@ async function work(name: number): Promise<void> {
         await runtime.failTask(localActor, { token, error: { code: "chance", message: "" } });
       } else {
         await runtime.completeTask(localActor, { token, output: idempotencyKey });
+        process.stdout.write("completed\n");
       }
     }
   }

@@ -220,12 +220,13 @@ async function writeSteps(
   remove(mailbox, ["instanceId", "enqueuedTx", "enqueuedN"], writes.consumed);
   remove(timers, ["instanceId", "timerId"], writes.cancelled);
   // Also what the step did not read: a mailbox may be longer than a turn.
-  if (writes.ended.length > 0) handle.postRows(buryMailboxes(dialect), writes.ended);
-  const emptied = [...writes.emptied, ...writes.ended.map((each) => each.instanceId)].map((instanceId) => ({
-    instanceId,
-  }));
+  if (writes.ended.length > 0) {
+    handle.postRows(buryMailboxes(dialect), writes.ended);
+    handle.postRows(removeBuried(dialect), writes.ended);
+  }
+  const emptied = writes.emptied.map((instanceId) => ({ instanceId }));
   remove(mailbox, ["instanceId"], emptied);
-  remove(timers, ["instanceId"], emptied);
+  remove(timers, ["instanceId"], [...emptied, ...writes.ended.map(({ instanceId }) => ({ instanceId }))]);
   park(writes.parked, 1);
   park(writes.unparked, 0);
   await writeStepTasks(handle, dialect, writes);
@@ -269,6 +270,16 @@ function statesMoved(configurations: StepWrites["configurations"]) {
     for (const state of moved.left.slice(shared)) left.push({ instanceId, state });
   }
   return { renamed, left, entered };
+}
+
+/** What came after the burial waits, and the next turn buries it: who puts a message into a mailbox holds no instance. */
+function removeBuried(dialect: Dialect): RowStatement {
+  const rows = dialect.rowsTable({ instanceId: "text" });
+  const box = mailbox.name.sql;
+  return {
+    table: box,
+    text: `DELETE FROM ${box} ${rows === null ? "" : `USING ${rows}`} WHERE ${box}."instance_id" = ${dialect.cell("instanceId")} AND EXISTS (SELECT 1 FROM ${deadLetters.name.sql} AS d WHERE d."instance_id" = ${box}."instance_id" AND d."message_id" = ${box}."message_id")`,
+  };
 }
 
 /** What lies in a mailbox becomes dead letters. */

@@ -268,7 +268,7 @@ function watchedStore(real: Store, at: (point: string) => Promise<void>): Store 
               const value: unknown = Reflect.get(inner, verb);
               if (typeof value !== "function") return value;
               return async (...args: unknown[]) => {
-                if (verb === "lockInstances") steps = true;
+                if (verb === "lockKnown") steps = true;
                 if (steps) await tell(`before ${String(verb)}`);
                 return (value as (...given: unknown[]) => unknown).apply(inner, args);
               };
