@@ -12,7 +12,9 @@ generateClients();
 buildBin();
 const { fanOutAtLength } = await buildDriver("lib/testing/failure/failures-main.ts");
 await fanOutAtLength({ count: children, cap, kills });
-const tests = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "lib/testing/failure"], {
+// One file at a time: they measure.
+const vitest = ["node_modules/vitest/vitest.mjs", "run", "--maxWorkers=1", "lib/testing/failure"];
+const tests = spawnSync(process.execPath, vitest, {
   stdio: "inherit",
   env: { ...process.env, LOCKSTEP_FAILURES: "long" },
 });

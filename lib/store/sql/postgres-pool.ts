@@ -42,6 +42,12 @@ const byKey = {
   plan_cache_mode: "force_generic_plan",
 };
 
+const asOptions = (settings: Record<string, string | number>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" ");
+export const planByKey = asOptions(byKey);
+
 export function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -50,9 +56,7 @@ export function openPool(url: string, connections: number): pg.Pool {
     keepAlive: true,
     application_name: "lockstep",
     pipeline: true,
-    options: Object.entries({ ...serverTimeouts, ...byKey })
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(" "),
+    options: `${asOptions(serverTimeouts)} ${planByKey}`,
   });
   // A connection that breaks while idle is replaced by the pool; its error must not end the process.
   pool.on("error", () => undefined);
@@ -272,7 +276,7 @@ function run(client: pg.ClientBase | pg.Pool, statement: Statement): Promise<pg.
   return client.query({
     text,
     values: values as unknown[],
-    types,
+    types: wholeNumbers,
     ...(values.length === 0 && !(statement instanceof Sql) ? {} : { name: statementName(text) }),
   });
 }
@@ -280,7 +284,7 @@ function run(client: pg.ClientBase | pg.Pool, statement: Statement): Promise<pg.
 /** 64-bit columns are times and counts, whole numbers below 2^53. */
 const int8 = 20;
 type Parser = (text: string) => unknown;
-const types: pg.CustomTypesConfig = {
+export const wholeNumbers: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary"): Parser =>
     oid === int8 ? Number : (pg.types.getTypeParser as (oid: number, format?: string) => Parser)(oid, format),
 };

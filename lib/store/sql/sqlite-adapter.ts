@@ -358,7 +358,7 @@ function keep<T>(cache: Map<string, T>, sql: string, value: T): void {
 const textOf = (statement: Statement): string => (statement instanceof Sql ? statement.sql : statement.text);
 
 /** better-sqlite3 binds every JavaScript number as a float. */
-const toColumn = (value: unknown): unknown =>
+export const toColumn = (value: unknown): unknown =>
   typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
 
 function typeOfDeclared(declared: string | null): ColumnType | null {

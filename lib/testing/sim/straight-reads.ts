@@ -19,7 +19,8 @@ import { taskReads } from "@/lib/store/sql/task-queries";
 import { workReads } from "@/lib/store/sql/work-queries";
 import { workerOrderReads } from "@/lib/store/sql/worker-order-queries";
 import { workerReads } from "@/lib/store/sql/worker-queries";
-import { statementName } from "@/lib/store/sql/postgres-pool";
+import { planByKey, statementName, wholeNumbers } from "@/lib/store/sql/postgres-pool";
+import { toColumn } from "@/lib/store/sql/sqlite-adapter";
 import { sql, type Sql } from "@/lib/store/sql/statement";
 import { charts, chartVersions } from "@/lib/store/sql/tables";
 import type { Store } from "@/lib/store/store";
@@ -82,13 +83,14 @@ function onSqlite(path: string): Straight {
   };
 }
 
-/** better-sqlite3 binds every JavaScript number as a float. */
-const toColumn = (value: unknown): unknown =>
-  typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value;
-
 /** One connection: a read waits for no lock. */
 async function onPostgres(url: string): Promise<Straight> {
-  const client = new pg.Client({ connectionString: url, types, options: planByKey, pipeline: true });
+  const client = new pg.Client({
+    connectionString: url,
+    types: wholeNumbers,
+    options: planByKey,
+    pipeline: true,
+  });
   await client.connect();
   return {
     async query<Row>({ text, values }: Sql) {
@@ -98,20 +100,3 @@ async function onPostgres(url: string): Promise<Straight> {
     end: () => client.end(),
   };
 }
-
-/** 64-bit columns are whole numbers below 2^53. */
-const int8 = 20;
-type Parser = (text: string) => unknown;
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: "text" | "binary"): Parser =>
-    oid === int8 ? Number : (pg.types.getTypeParser as (oid: number, format?: string) => Parser)(oid, format),
-};
-/** As the store's own connections. */
-const planByKey = [
-  "enable_seqscan=off",
-  "enable_hashjoin=off",
-  "enable_mergejoin=off",
-  "plan_cache_mode=force_generic_plan",
-]
-  .map((setting) => `-c ${setting}`)
-  .join(" ");
