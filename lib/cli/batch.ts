@@ -144,7 +144,7 @@ async function items(client: Client, batchId: string, { outcome, json }: Values)
   const filter = outcome === undefined ? {} : { status: outcome as "refused" };
   for await (const item of itemsOf((place) => client.listBatchItems({ batchId, ...filter, ...place }))) {
     const { instanceId, status, error } = item;
-    await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("	"));
+    await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("\t"));
   }
 }
 

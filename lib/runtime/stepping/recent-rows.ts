@@ -43,9 +43,8 @@ export class RecentRows {
     this.rows.delete(instanceId);
   }
 
-  /** The row was another one, or the database's clock went back. */
-  wasWrong(instanceId: string): void {
-    this.forget(instanceId);
+  /** The database's clock may have gone back. */
+  distrustClock(): void {
     this.zeroAt = null;
   }
 

@@ -68,7 +68,7 @@ async function stepFrom(
   recents.forget(before.id);
   const written = await alone.write({ before, row: turn.row, log, moved, lagMaxMs });
   if (written === null) {
-    recents.wasWrong(before.id);
+    recents.distrustClock();
     return "overtaken";
   }
   recents.remember({ row: turn.row, snapshot: turn.snapshot }, written);

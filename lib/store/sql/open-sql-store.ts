@@ -2,29 +2,27 @@
  * The store on SQL: opens the database, migrates it, and answers the interface of ../store.ts on SQLite and PostgreSQL.
  */
 import type { CommitListener, Store, StoreTransaction } from "../store";
-import { batchReads, batchTransaction } from "./batch-queries";
+import { batchTransaction } from "./batch-queries";
 import { chartReads, chartWrites } from "./chart-queries";
-import { childReads, childTransaction } from "./child-queries";
-import { readChanges } from "./change-queries";
+import { childTransaction } from "./child-queries";
 import { beginOnSqlite, clockTrouble, readClock } from "./clock";
 import { connect, type ConnectionOptions } from "./connection";
 import type { Handle } from "./statement";
 import { audit, insertRows } from "./tables";
 import { dialects } from "./dialect";
-import { fleetReads, fleetTransaction } from "./fleet-queries";
+import { fleetTransaction } from "./fleet-queries";
 import { nextDue } from "./due-queries";
-import { instanceReads } from "./instance-queries";
-import { lockReads, lockTransaction } from "./lock-queries";
+import { lockTransaction } from "./lock-queries";
 import { watchingLeft } from "./left-work";
 import { migrate } from "./migrate";
-import { scheduleReads, scheduleTransaction } from "./schedule-queries";
-import { retentionReads, retentionTransaction } from "./retention-queries";
+import { scheduleTransaction } from "./schedule-queries";
+import { retentionTransaction } from "./retention-queries";
 import { aloneSteps } from "./step-alone";
+import { storeReads } from "./store-reads";
 import { stepTransaction } from "./step-queries";
-import { taskReads, taskTransaction } from "./task-queries";
-import { workerOrderReads, workerOrderTransaction } from "./worker-order-queries";
-import { workReads } from "./work-queries";
-import { workerReads, workerTransaction } from "./worker-queries";
+import { taskTransaction } from "./task-queries";
+import { workerOrderTransaction } from "./worker-order-queries";
+import { workerTransaction } from "./worker-queries";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const connection = await connect(options);
@@ -46,21 +44,10 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   return {
     database: provider,
     ...chartReads(connection),
-    ...instanceReads(connection, dialect),
-    ...lockReads(connection, dialect),
-    ...taskReads(connection, dialect),
-    ...childReads(connection),
-    ...workerOrderReads(connection),
-    ...retentionReads(connection),
-    ...fleetReads(connection, provider),
-    ...workerReads(connection, dialect),
-    ...workReads(connection, provider, options.clock),
-    ...scheduleReads(connection, dialect),
-    ...batchReads(connection, dialect),
+    ...storeReads(connection, provider, options.clock),
     alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider, options.clock),
     nextDue: (after) => nextDue(connection, after),
-    changesSince: (position, limit) => readChanges(connection, provider, position, limit),
     async transaction(work) {
       let leaves = false;
       const result = await connection.transaction(async (handle) => {

@@ -5,55 +5,28 @@
 import Database from "better-sqlite3";
 import pg from "pg";
 import type { ChartRow, VersionRow } from "@/lib/store/charts";
-import { batchReads } from "@/lib/store/sql/batch-queries";
-import { readChanges } from "@/lib/store/sql/change-queries";
-import { childReads } from "@/lib/store/sql/child-queries";
 import type { Reader } from "@/lib/store/sql/connection";
-import { dialects } from "@/lib/store/sql/dialect";
-import { fleetReads } from "@/lib/store/sql/fleet-queries";
-import { instanceReads } from "@/lib/store/sql/instance-queries";
-import { lockReads } from "@/lib/store/sql/lock-queries";
-import { retentionReads } from "@/lib/store/sql/retention-queries";
-import { scheduleReads } from "@/lib/store/sql/schedule-queries";
-import { taskReads } from "@/lib/store/sql/task-queries";
-import { workReads } from "@/lib/store/sql/work-queries";
-import { workerOrderReads } from "@/lib/store/sql/worker-order-queries";
-import { workerReads } from "@/lib/store/sql/worker-queries";
 import { planByKey, statementName, wholeNumbers } from "@/lib/store/sql/postgres-pool";
 import { toColumn } from "@/lib/store/sql/sqlite-adapter";
 import { sql, type Sql } from "@/lib/store/sql/statement";
+import { storeReads } from "@/lib/store/sql/store-reads";
 import { charts, chartVersions } from "@/lib/store/sql/tables";
 import type { Store } from "@/lib/store/store";
 
 /** Ends with `close()`. */
 export async function withStraightReads(store: Store, url: string): Promise<Store> {
   const straight = url.startsWith("file:") ? onSqlite(url.slice("file:".length)) : await onPostgres(url);
-  // Charts alone are read by models.
-  const reader = straight as unknown as Reader;
-  const provider = store.database;
-  const dialect = dialects[provider];
   return {
     ...store,
-    ...instanceReads(reader, dialect),
-    ...lockReads(reader, dialect),
-    ...taskReads(reader, dialect),
-    ...childReads(reader),
-    ...workerOrderReads(reader),
-    ...retentionReads(reader),
-    ...fleetReads(reader, provider),
-    ...workerReads(reader, dialect),
-    ...workReads(reader, provider),
-    ...scheduleReads(reader, dialect),
-    ...batchReads(reader, dialect),
-    changesSince: (position, limit) => readChanges(reader, provider, position, limit),
+    ...storeReads(straight as unknown as Reader, store.database),
     async findChart(id) {
-      const [row] = await reader.query<ChartRow>(
+      const [row] = await straight.query<ChartRow>(
         sql`SELECT ${charts.all} FROM ${charts.name} WHERE "id" = ${id}`,
       );
       return row ?? null;
     },
     async findVersion(id, version) {
-      const [row] = await reader.query<VersionRow>(
+      const [row] = await straight.query<VersionRow>(
         sql`SELECT ${chartVersions.all} FROM ${chartVersions.name} WHERE "chart_id" = ${id} AND "version" = ${version}`,
       );
       return row ?? null;
