@@ -8,7 +8,7 @@ import { systemActor } from "@/lib/access/actor";
 import { noWrites } from "@/lib/store/steps";
 import type { SuspectRow } from "@/lib/store/workers";
 import type { Caution } from "../operations/caution";
-import { parseSnapshot } from "../instances/instance-views";
+import { parseSnapshot, takesMessages } from "../instances/instance-views";
 import { deathsMax } from "../limits";
 import { withMachines } from "../charts/machines";
 import type { RuntimeContext } from "../runtime-context";
@@ -67,7 +67,9 @@ function lookAt({ store }: RuntimeContext, suspect: SuspectRow): Promise<Next | 
     const due = dueTimerOf(parseSnapshot(row.snapshot), now);
     const timer = due && (!head || due.timer.dueAt <= head.enqueuedAt) ? due.id : null;
     const item = timer === null ? (head?.messageId ?? "") : `timer:${timer}`;
-    const over = item !== "" && item === suspect.item && suspect.deaths >= deathsMax;
+    // One that stands still is put away by its turn.
+    const steps = takesMessages(row.status);
+    const over = steps && item !== "" && item === suspect.item && suspect.deaths >= deathsMax;
     if (over && head && timer === null) {
       const letter = deadLetterOf(head, Math.max(now, row.at), "killed-process");
       await tx.writeSteps({ ...noWrites(), consumed: [head], deadLetters: [letter] });
