@@ -128,23 +128,25 @@ export interface FoundForStep {
   /** Messages lie in its mailbox. */
   waiting: boolean;
 }
-export interface AloneStep {
-  before: InstanceRow;
+export interface OptimisticStep {
+  /** After the step; its `seq` is one more than what was read. */
   row: InstanceRow;
   log: LogRow;
   /** Null when the configuration is the old one. */
   moved: StatesMoved | null;
-  /** How far `row.at` may lie behind the database's time of writing, never ahead of it. Null: unchecked. */
-  lagMaxMs: number | null;
 }
-/** The optimistic form of a step: one read, then one write that does nothing unless all is as it was read. */
-export interface AloneSteps {
+/** The optimistic form of a step: read, or remembered, then written unless it was overtaken. */
+export interface OptimisticSteps {
   find(instanceId: string): Promise<FoundForStep | null>;
   /**
-   * The database's time of writing, ms. Null, and nothing changed, when another step, a message or an end came between,
-   * another has the row, or the step's time is not the database's.
+   * Steps of as many instances. `written`: the ids of those that were; of any other nothing has changed: another step, a
+   * message or an end came between, another has the row, or the step's time is not the database's. `now`: the database's
+   * time of writing, ms. `lagMaxMs`: how far a step's `row.at` may lie behind that, never ahead of it; null: unchecked.
    */
-  write(step: AloneStep): Promise<number | null>;
+  write(
+    steps: readonly OptimisticStep[],
+    lagMaxMs: number | null,
+  ): Promise<{ now: number; written: readonly string[] }>;
 }
 
 export interface StepTransaction {

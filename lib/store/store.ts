@@ -12,7 +12,7 @@ import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";
 import type { RetentionReads, RetentionTransaction } from "./retention";
 import type { ScheduleReads, ScheduleTransaction } from "./schedules";
-import type { AloneSteps, StepTransaction } from "./steps";
+import type { OptimisticSteps, StepTransaction } from "./steps";
 import type { TaskReads, TaskTransaction } from "./tasks";
 import type { WorkerOrderReads, WorkerOrderTransaction } from "./worker-orders";
 import type { WorkerReads, WorkerTransaction } from "./workers";
@@ -39,7 +39,7 @@ export interface Store
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** Null where a transaction is as short a way (SQLite). */
-  readonly alone: AloneSteps | null;
+  readonly optimistic: OptimisticSteps | null;
   /** The database's clock, ms since the epoch, for showing and for choosing candidates: it decides nothing (I10). */
   now(): Promise<number>;
   /** The first time after `after` at which something is due by itself: a timer, a task, a lease, a schedule. */

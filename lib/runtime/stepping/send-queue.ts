@@ -10,7 +10,7 @@ import type { Caution } from "../operations/caution";
 import { batchMax } from "../limits";
 import { withMachines, type Machines } from "../charts/machines";
 import { RecentRows } from "./recent-rows";
-import { stepAlone } from "./step-alone";
+import { stepOptimistically } from "./step-optimistically";
 import { stepBatch, type BatchResult, type Send, type SendOutcome } from "./step-batch";
 import type { Verdict } from "./turn";
 
@@ -123,35 +123,45 @@ export class SendQueue {
   private async runGroup(group: Waiting[], instanceIds: string[]): Promise<void> {
     if (group.length + instanceIds.length === 0) return;
     this.busy += 1;
+    let left = group;
     try {
-      const sends = group.map(({ send }) => send);
-      const verdict = await this.stepAlone(sends, instanceIds);
-      if (verdict) return group[0]?.resolve(verdict);
+      left = await this.stepOptimistically(group);
+      if (left.length + instanceIds.length === 0) return;
+      const sends = left.map(({ send }) => send);
       const result = await (this.caution.isCareful
         ? this.commitCarefully(sends, instanceIds)
         : this.commit(sends, instanceIds));
       const unreached: Waiting[] = [];
-      for (const one of group) {
+      for (const one of left) {
         const outcome = result.outcomes.get(one.send.message.messageId);
         if (outcome) one.resolve(outcome);
         else unreached.push(one);
       }
       this.waiting.unshift(...unreached);
     } catch (error) {
-      if (group.length === 1 || error instanceof LockstepError) {
-        for (const { reject } of group) reject(error);
+      if (left.length === 1 || error instanceof LockstepError) {
+        for (const { reject } of left) reject(error);
       } else {
-        for (const one of group) await this.runGroup([one], []);
+        for (const one of left) await this.runGroup([one], []);
       }
     } finally {
       this.busy -= 1;
     }
   }
 
-  private async stepAlone([send, more]: Send[], instanceIds: string[]): Promise<Verdict | null> {
-    const { alone } = this.store;
-    if (!alone || !send || more || instanceIds.length > 0 || this.caution.isCareful) return null;
-    return withMachines(this.machines, () => stepAlone(this.machines, alone, this.recents, send));
+  /** Those that are left for a batch. */
+  private async stepOptimistically(group: Waiting[]): Promise<Waiting[]> {
+    const { optimistic } = this.store;
+    if (!optimistic || group.length === 0 || this.caution.isCareful) return group;
+    const sends = group.map(({ send }) => send);
+    const done = await withMachines(this.machines, () =>
+      stepOptimistically(this.machines, optimistic, this.recents, sends),
+    );
+    return group.filter(({ send, resolve }) => {
+      const verdict = done.get(send.message.messageId);
+      if (verdict) resolve(verdict);
+      return verdict === undefined;
+    });
   }
 
   /** What workers were lost at is left to workers: its senders wait as for one that another holds. */

@@ -17,7 +17,7 @@ import { watchingLeft } from "./left-work";
 import { migrate } from "./migrate";
 import { scheduleTransaction } from "./schedule-queries";
 import { retentionTransaction } from "./retention-queries";
-import { aloneSteps } from "./step-alone";
+import { optimisticSteps } from "./optimistic-steps";
 import { storeReads } from "./store-reads";
 import { stepTransaction } from "./step-queries";
 import { taskTransaction } from "./task-queries";
@@ -45,7 +45,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     database: provider,
     ...chartReads(connection),
     ...storeReads(connection, provider, options.clock),
-    alone: connection.alone && aloneSteps(connection.alone, dialect, committed),
+    optimistic: connection.alone && optimisticSteps(connection.alone, dialect, committed),
     now: () => readClock(connection, provider, options.clock),
     nextDue: (after) => nextDue(connection, after),
     async transaction(work) {

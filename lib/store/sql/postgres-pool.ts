@@ -163,12 +163,13 @@ const begin = { text: "BEGIN", values: [] };
 const commit = { text: "COMMIT", values: [] };
 const rollback = { text: "ROLLBACK", values: [] };
 
-/** How long a connection is kept at hand between statements that are alone. */
+/** How long a connection is kept at hand between statements that are alone, and how many are. */
 const atHandMs = 1_000;
+const atHandMax = 2;
 
 /**
- * Runs statements that are a transaction each. One connection stays at hand between them, for fetching it from the pool costs
- * a third of a short statement; it goes back when others wait for one, or after a second.
+ * Runs statements that are a transaction each. A few connections stay at hand between them, for fetching one from the pool
+ * costs a third of a short statement; they go back when others wait for one, or after a second.
  */
 export function loneStatements(
   pool: pg.Pool,
@@ -177,31 +178,14 @@ export function loneStatements(
   run<Row>(this: void, statement: Statement): Promise<Row[]>;
   close(): void;
 } {
-  let atHand: pg.PoolClient | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  const letGo = (lost = false) => {
-    clearTimeout(timer);
-    atHand?.off("error", onLost);
-    atHand?.release(lost);
-    atHand = null;
-  };
-  // The pool watches only what lies in it: unheard, a connection cut while at hand would end the process.
-  const onLost = () => letGo(true);
-  const take = async (): Promise<pg.PoolClient> => {
-    if (!atHand) return pool.connect();
-    clearTimeout(timer);
-    const client = atHand;
-    client.off("error", onLost);
-    atHand = null;
-    return client;
-  };
-  const give = (client: pg.PoolClient): void => {
-    if (atHand || pool.waitingCount > 0 || closed) return client.release();
-    atHand = client;
-    client.on("error", onLost);
-    timer = setTimeout(letGo, atHandMs).unref();
-  };
+  const atHand: AtHand[] = [];
   let closed = false;
+  const take = async (): Promise<pg.PoolClient> => atHand.pop()?.take() ?? pool.connect();
+  const give = (client: pg.PoolClient): void => {
+    if (atHand.length >= atHandMax || pool.waitingCount > 0 || closed) return client.release();
+    const one: AtHand = keep(client, () => void atHand.splice(atHand.indexOf(one), 1));
+    atHand.push(one);
+  };
   return {
     async run<Row>(statement: Statement): Promise<Row[]> {
       let sent = false;
@@ -230,7 +214,34 @@ export function loneStatements(
     },
     close() {
       closed = true;
-      letGo();
+      for (const one of atHand.splice(0)) one.take().release();
+    },
+  };
+}
+
+interface AtHand {
+  take(): pg.PoolClient;
+}
+
+/** Gives it back to the pool after a while, or when it is lost: calls `gone` then. */
+function keep(client: pg.PoolClient, gone: () => void): AtHand {
+  const end = () => {
+    clearTimeout(timer);
+    client.off("error", onLost);
+  };
+  const letGo = (lost: boolean) => {
+    end();
+    gone();
+    client.release(lost);
+  };
+  // The pool watches only what lies in it: unheard, a connection cut while at hand would end the process.
+  const onLost = () => letGo(true);
+  client.on("error", onLost);
+  const timer = setTimeout(() => letGo(false), atHandMs).unref();
+  return {
+    take() {
+      end();
+      return client;
     },
   };
 }

@@ -217,65 +217,70 @@ describe.each(providers)("on %s", (provider) => {
       expect(rows.find(({ id }) => id === "i3")).toEqual(await store.findInstance("i3"));
     });
 
-    test("I1, I2: a step alone writes all of it, or nothing when anything came between", async () => {
-      if (!store.alone) return expect(provider).toBe("sqlite");
-      const { alone } = store;
-      await start("i1");
-      expect(await alone.find("none")).toBeNull();
-      const read = async () => must(await alone.find("i1"), "i1");
+    test("I1, I2: of steps written optimistically, each is written whole, or not at all when anything came between", async () => {
+      if (!store.optimistic) return expect(provider).toBe("sqlite");
+      const { optimistic } = store;
+      for (const id of ["i1", "i2", "i3"]) await start(id);
+      expect(await optimistic.find("none")).toBeNull();
+      const read = async (id = "i1") => must(await optimistic.find(id), id);
       const before = (await read()).row;
       expect(before).toEqual(await store.findInstance("i1"));
-      const step = (seq: number) => ({
-        before,
-        row: { ...before, seq, configuration: '["b","c"]', status: "running" },
-        log: logRow({ seq, messageId: `m${seq}` }),
+      const step = (seq: number, id = "i1") => ({
+        row: { ...before, id, seq, configuration: '["b","c"]', stateHash: `h${seq}`, lastEvent: "go" },
+        log: logRow({ instanceId: id, seq, type: "go", messageId: `${id}-m${seq}`, stateHash: `h${seq}` }),
         moved: { left: ["a"], entered: ["b", "c"] },
-        lagMaxMs: null,
       });
-      expect(await alone.write(step(2))).toBeGreaterThan(0);
-      expect(await store.findInstance("i1")).toMatchObject({ seq: 2, configuration: '["b","c"]' });
-      expect((await store.listInstances({ state: "c" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
-      expect((await store.findEntryOfMessage("i1", "m2"))?.seq).toBe(2);
-      // Somebody has stepped it since it was read.
-      expect(await alone.write(step(3))).toBeNull();
+      const written = async (...steps: ReturnType<typeof step>[]) =>
+        (await optimistic.write(steps, null)).written;
+      const states = async (state: string) =>
+        (await store.listInstances({ state }, null, 5)).map(({ id }) => id).sort();
+      const end = await optimistic.write([step(2), step(2, "i2")], null);
+      expect(end).toEqual({ now: expect.any(Number) as number, written: ["i1", "i2"] });
+      for (const id of ["i1", "i2"]) {
+        expect(await store.findInstance(id)).toEqual({ ...step(2, id).row });
+        expect(await store.findLogEntry(id, 2)).toEqual(step(2, id).log);
+      }
+      expect(await states("c")).toEqual(["i1", "i2"]);
+      // Somebody has stepped the first since it was read.
+      const onward = { ...step(3, "i2"), moved: { left: ["b", "c"], entered: ["d"] } };
+      expect(await written(step(2), onward)).toEqual(["i2"]);
+      expect(await states("d")).toEqual(["i2"]);
+      expect(await states("b")).toEqual(["i1"]);
       // A message came before.
-      const next = { ...step(3), before: (await read()).row };
       await write({ enqueued: [messageRow({ instanceId: "i1" })] });
       expect((await read()).waiting).toBe(true);
-      expect(await alone.write(next)).toBeNull();
+      expect(await written(step(3))).toEqual([]);
       await store.transaction(async (tx) => {
         await tx.writeSteps({ ...noWrites(), consumed: await tx.readMailboxes(["i1"], 5) });
       });
-      // Somebody else has the row.
+      // Somebody else has the row, and is not waited for.
       await store.transaction(async (tx) => {
         await tx.lockInstances(["i1"]);
-        expect(await alone.write(next)).toBeNull();
+        expect(await written(step(3), step(2, "i3"))).toEqual(["i3"]);
       });
       expect((await store.listLog("i1", null, 9)).map(({ seq }) => seq)).toEqual([2, 1]);
-      expect(await alone.write({ ...next, moved: null })).toBeGreaterThan(0);
-      expect((await store.listInstances({ state: "b" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
+      expect(await written({ ...step(3), moved: { left: ["b"], entered: ["e"] } })).toEqual(["i1"]);
+      expect(await states("e")).toEqual(["i1"]);
+      const { changes } = await store.changesSince(null, 100);
+      expect(new Set(changes.map(({ position }) => position)).size).toBe(changes.length);
     });
 
-    test("I10: a step alone whose time is not the database's is not written", async () => {
-      if (!store.alone) return expect(provider).toBe("sqlite");
-      const { alone } = store;
-      await start("i1");
-      await write({ configurations: [{ instanceId: "i1", left: [], entered: ["a"] }] });
-      const lagMaxMs = 5_000;
-      const { row: before, now } = must(await alone.find("i1"), "i1");
-      const stepAt = (at: number) => ({
-        before,
-        row: { ...before, seq: 2, at },
-        log: logRow({ seq: 2, at, messageId: "m2" }),
-        moved: { left: ["a"], entered: ["b"] },
-        lagMaxMs,
+    test("I10: a step whose time is not the database's is not written, the others are", async () => {
+      if (!store.optimistic) return expect(provider).toBe("sqlite");
+      const { optimistic } = store;
+      for (const id of ["i1", "i2", "i3"]) await start(id);
+      const { row: before, now } = must(await optimistic.find("i1"), "i1");
+      const stepAt = (id: string, at: number) => ({
+        row: { ...before, id, seq: 2, at },
+        log: logRow({ instanceId: id, seq: 2, at, messageId: `${id}-m2` }),
+        moved: null,
       });
-      expect(await alone.write(stepAt(now + 60_000))).toBeNull();
-      expect(await alone.write(stepAt(now - 60_000))).toBeNull();
-      expect((await store.findInstance("i1"))?.seq).toBe(before.seq);
-      expect(await alone.write(stepAt(now))).toBeGreaterThanOrEqual(now);
-      expect(await store.findInstance("i1")).toMatchObject({ seq: 2, at: now });
-      expect((await store.listInstances({ state: "b" }, null, 5)).map(({ id }) => id)).toEqual(["i1"]);
+      const steps = [stepAt("i1", now + 60_000), stepAt("i2", now), stepAt("i3", now - 60_000)];
+      const end = await optimistic.write(steps, 5_000);
+      expect(end.written).toEqual(["i2"]);
+      expect(end.now).toBeGreaterThanOrEqual(now);
+      expect(await store.findInstance("i2")).toMatchObject({ seq: 2, at: now });
+      for (const id of ["i1", "i3"]) expect((await store.findInstance(id))?.seq).toBe(before.seq);
     });
 
     test("I8: whoever looks for work comes round to every instance, however many messages one of them has", async () => {

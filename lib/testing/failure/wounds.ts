@@ -34,6 +34,8 @@ const writing: ReadonlySet<string | symbol> = new Set([
   "putSuspects",
 ]);
 
+const shortWay: keyof Store = "optimistic";
+
 export function wounded(real: Store, wounds: Wounds): Store {
   const { killIn } = wounds;
   let count = 0;
@@ -41,8 +43,8 @@ export function wounded(real: Store, wounds: Wounds): Store {
   let lost = false;
   return new Proxy(real, {
     get(target, name) {
-      // The short way of a lone send is a transaction of its own; here all go the long way.
-      if (name === "alone") return null;
+      // Optimistic steps are transactions of their own; here all go the long way.
+      if (name === shortWay) return null;
       if (name !== "transaction") return Reflect.get(target, name) as unknown;
       return async <T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> => {
         let writes = false;

@@ -426,17 +426,19 @@ function fedBySerial(store: Store, world: World): Store {
     }),
     (seen) => feed.visible.push(...seen),
   );
-  const { alone } = store;
+  const { optimistic } = store;
   return changed(store, {
     transaction: transaction(store),
-    ...(alone && {
-      alone: {
-        find: (id) => alone.find(id),
-        async write(step) {
-          const entry = numbered(step.log);
-          const done = await alone.write(step);
-          if (done) feed.visible.push(entry);
-          return done;
+    ...(optimistic && {
+      optimistic: {
+        find: (id) => optimistic.find(id),
+        async write(steps, lagMaxMs) {
+          const entries = steps.map(({ log }) => numbered(log));
+          const end = await optimistic.write(steps, lagMaxMs);
+          feed.visible.push(
+            ...entries.filter(({ change }) => change.kind === "instance" && end.written.includes(change.id)),
+          );
+          return end;
         },
       },
     }),

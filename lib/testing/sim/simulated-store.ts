@@ -3,7 +3,7 @@
  * off for ever when the process has crashed.
  */
 import { LockstepError } from "@/lib/base/errors";
-import type { AloneStep } from "@/lib/store/steps";
+import type { OptimisticSteps } from "@/lib/store/steps";
 import type { CommitListener, Store, StoreTransaction } from "@/lib/store/store";
 import type { CallUnderWay, Committed, SimProcess, Watch, World } from "./world";
 
@@ -112,26 +112,26 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         if (pick(["fails"]) !== null) throw unavailable();
         return real.findWork(world.nowMs);
       }),
-    alone: real.alone && {
+    optimistic: real.optimistic && {
       find: (id) =>
-        call("alone.find", async () => {
-          const found = await real.alone?.find(id);
+        call("optimistic.find", async () => {
+          const found = await real.optimistic?.find(id);
           return found ? { ...found, now: world.nowMs } : null;
         }),
-      write: (step) =>
-        call("alone.write", async (underWay) => {
+      write: (...given) =>
+        call("optimistic.write", async (underWay) => {
           const fault = pick(["fails", "lost", "dies-before", "dies-after"]);
           if (fault === "fails") throw unavailable();
           if (fault === "dies-before") throw new Death();
-          const done = await inTransaction(underWay, () => writeAlone(step));
-          if (done !== null)
-            world.noteCommitted([
-              { kind: "instance", id: step.log.instanceId, seq: step.log.seq, now: done },
-            ]);
+          const { now, written } = await inTransaction(underWay, () => writeOptimistically(...given));
+          const steps = given[0].filter(({ row }) => written.includes(row.id));
+          world.noteCommitted(
+            steps.map(({ log: { instanceId: id, seq } }) => ({ kind: "instance", id, seq, now })),
+          );
           if (fault === "dies-after") throw new Death();
           for (const listener of listeners) listener("here");
           if (fault === "lost") throw unknown();
-          return done;
+          return { now, written };
         }),
     },
     onCommit(listener) {
@@ -161,12 +161,15 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
   });
 
   /** Its time is the world's. */
-  async function writeAlone(step: AloneStep): Promise<number | null> {
+  async function writeOptimistically(
+    ...[steps, lagMaxMs]: Parameters<OptimisticSteps["write"]>
+  ): ReturnType<OptimisticSteps["write"]> {
     const now = world.nowMs;
-    const lagMs = now - step.row.at;
-    if (step.lagMaxMs !== null && (lagMs < 0 || lagMs > step.lagMaxMs)) return null;
-    const written = (await real.alone?.write({ ...step, lagMaxMs: null })) ?? null;
-    return written === null ? null : now;
+    const isTimely = (lagMs: number) => lagMaxMs === null || (lagMs >= 0 && lagMs <= lagMaxMs);
+    const timely = steps.filter(({ row }) => isTimely(now - row.at));
+    if (timely.length === 0 || !real.optimistic) return { now, written: [] };
+    const { written } = await real.optimistic.write(timely, null);
+    return { now, written };
   }
 
   /** Where the statement-level simulator learns which call a connection's statements belong to. */
