@@ -181,7 +181,11 @@ async function checkSnapshots(
 }
 
 /** I2: what the state waits for is there, and nothing else is. */
-async function checkTasks(store: Store, { row, log, queued }: InstanceEnd, wrong: string[]): Promise<void> {
+async function checkTasks(
+  store: Store,
+  { row, log, queued, dead }: InstanceEnd,
+  wrong: string[],
+): Promise<void> {
   if (row.deletedAt !== null) return;
   const tasks = await store.listTasks(row.id, null, all);
   const open = new Set(
@@ -194,8 +198,9 @@ async function checkTasks(store: Store, { row, log, queued }: InstanceEnd, wrong
   for (const [id, { generation }] of Object.entries(state.invocations)) {
     const taskId = `${generation}:${id}`;
     if (ended || row.status === "failed" || open.delete(taskId)) continue;
-    // Answered, and the answer waits in the mailbox.
-    if (queued === 0) wrong.push(`I2: ${row.id} waits for ${taskId}, and there is no such task`);
+    // Answered, and the answer waits in the mailbox, or was set aside.
+    const aside = dead.some(({ cause }) => cause === `${row.id}:${taskId}`);
+    if (queued === 0 && !aside) wrong.push(`I2: ${row.id} waits for ${taskId}, and there is no such task`);
   }
   if (row.status === "failed") return;
   for (const taskId of open) wrong.push(`I2: ${row.id} does not wait for ${taskId}, and the task is open`);
