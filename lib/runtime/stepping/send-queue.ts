@@ -31,6 +31,8 @@ export class SendQueue {
   private readonly awaited = new Map<string, { instanceId: string; resolve: (verdict: Verdict) => void }>();
   readonly recents = new RecentRows();
   private running = 0;
+  /** Of the last group. */
+  private lastSize = 0;
   /** Of those running, the ones that have a group under way. */
   private busy = 0;
   /** Writers at once: SQLite has one; on PostgreSQL a batch that waits must not stop the others. */
@@ -96,14 +98,18 @@ export class SendQueue {
   private pump(): void {
     while (this.running < this.runningMax && (this.waiting.length > 0 || this.nudged.size > 0)) {
       this.running += 1;
-      // After this turn of the event loop: callers that arrive together go together.
-      void new Promise((resolve) => setImmediate(resolve))
+      void this.untilOthersHaveCome()
         .then(() => this.runGroup(this.takeWaiting(), this.takeNudged()))
         .finally(() => {
           this.running -= 1;
           this.pump();
         });
     }
+  }
+
+  /** Callers that arrive together go together: after this turn of the event loop, unless the last one was alone. */
+  private untilOthersHaveCome(): Promise<unknown> {
+    return this.lastSize > 1 ? new Promise((resolve) => setImmediate(resolve)) : Promise.resolve();
   }
 
   /** All, or a fair share when there are many: one group is then computed while the database writes the other. */
@@ -123,6 +129,7 @@ export class SendQueue {
   private async runGroup(group: Waiting[], instanceIds: string[]): Promise<void> {
     if (group.length + instanceIds.length === 0) return;
     this.busy += 1;
+    this.lastSize = group.length;
     let left = group;
     try {
       left = await this.stepOptimistically(group);

@@ -46,11 +46,10 @@ export function optimisticSteps(
       const moves = steps.every(({ moved }) => moved === null || isRename(moved)) ? "renames" : "any";
       const records = steps.map(recordOf);
       const [only, more] = records;
-      const values =
-        only && !more ? recordTypes.map(([name]) => parameterOf(only[name])) : [JSON.stringify(records)];
+      const values = only && !more ? parametersOf(only, moves) : [JSON.stringify(records)];
       const [end] = await send<{ now: number; count: number; ids: string[] | null }>({
         text: texts[more ? "many" : "one"][moves],
-        values: [steps.length, lagMaxMs, ...values],
+        values: [lagMaxMs, ...values],
       });
       if (!end || end.count === 0) return { now: end?.now ?? 0, written: [] };
       committed();
@@ -81,13 +80,19 @@ const instanceColumns = ["id", "incarnation", ...statusColumns] as const;
 /** A step as it travels: columns by short names, for each is in every record. */
 const ofInstance = instanceColumns.map((name, at) => ({ name, as: `i${at}`, type: instances.columns[name] }));
 const ofEntry = entryColumns.map((name, at) => ({ name, as: `e${at}`, type: eventLog.columns[name] }));
-const ofMove = [
+const ofRename = [
   ["from", "text"],
   ["to", "text"],
+] as const;
+const ofOtherMove = [
   ["left", "json"],
   ["come", "json"],
 ] as const;
-const recordTypes = [...[...ofInstance, ...ofEntry].map(({ as, type }) => [as, type] as const), ...ofMove];
+const recordTypes = [
+  ...[...ofInstance, ...ofEntry].map(({ as, type }) => [as, type] as const),
+  ...ofRename,
+  ...ofOtherMove,
+];
 
 function recordOf({ row, log, moved }: OptimisticStep): Record<string, unknown> {
   const record: Record<string, unknown> = {};
@@ -108,51 +113,81 @@ function recordOf({ row, log, moved }: OptimisticStep): Record<string, unknown> 
 type Moves = "renames" | "any";
 const isRename = ({ left, entered }: StatesMoved): boolean => left.length === 1 && entered.length === 1;
 
-/** The driver would make an array of PostgreSQL's of one. */
-const parameterOf = (value: unknown): unknown => (Array.isArray(value) ? JSON.stringify(value) : value);
+function parametersOf(record: Record<string, unknown>, moves: Moves): unknown[] {
+  const taken = moves === "any" ? recordTypes : recordTypes.slice(0, -ofOtherMove.length);
+  return taken.map(([name]) => {
+    const value = record[name];
+    // The driver would make an array of PostgreSQL's of one.
+    return Array.isArray(value) ? JSON.stringify(value) : value;
+  });
+}
 
-/** One step's columns are parameters: a quarter less work for the server than JSON. */
+/** One step comes as parameters, for which the server works a third less than for JSON. */
 type Source = "one" | "many";
-const sources: Record<Source, string> = {
-  one: `(SELECT ${recordTypes.map(([name, type], at) => `$${at + 3}::${type} AS "${name}"`).join(", ")}, 1 AS "n") AS r`,
-  many: `ROWS FROM (json_to_recordset($3::json) AS (${recordTypes.map(([name, type]) => `"${name}" ${type}`).join(", ")})) WITH ORDINALITY AS r(${recordTypes.map(([name]) => `"${name}"`).join(", ")}, "n")`,
+
+/** A column of a record, `relation` being what it has come to by then. */
+type Field = (name: string, relation: "r" | "held" | "mine") => string;
+const types = recordTypes.map(([name, type]) => `"${name}" ${type}`).join(", ");
+const names = recordTypes.map(([name]) => `"${name}"`).join(", ");
+const parameters = new Map<string, string>(
+  recordTypes.map(([name, type], at) => [name, `$${at + 2}::${type}`]),
+);
+const fields: Record<Source, Field> = {
+  one: (name) => must(parameters.get(name), name),
+  many: (name, relation) => `${relation}."${name}"`,
+};
+const shortNames = {
+  instance: new Map<string, string>(ofInstance.map(({ name, as }) => [name, as])),
+  entry: new Map<string, string>(ofEntry.map(({ name, as }) => [name, as])),
 };
 
-const inRecord = new Map<string, string>(ofInstance.map(({ name, as }) => [name, `"${as}"`]));
-const column = (name: (typeof instanceColumns)[number]): string => must(inRecord.get(name), name);
-
-/** $1: how many steps; $2: lagMaxMs; then the records. */
+/** $1: lagMaxMs; then the records. */
 function writeText(clock: string, dialect: Dialect, source: Source, moves: Moves): string {
-  const id = column("id");
-  const set = statusColumns.map((name) => `${columnName(name)} = held.${column(name)}`);
+  const field = fields[source];
+  const ofRow = (name: string, relation: "r" | "held" | "mine") =>
+    field(must(shortNames.instance.get(name), name), relation);
   const entry: Record<string, string> = {
-    instanceId: id,
-    type: column("lastEvent"),
+    instanceId: ofRow("id", "mine"),
+    type: ofRow("lastEvent", "mine"),
     dedupeKey: "NULL",
     chartId: `"chartId"`,
     version: `"version"`,
     semantics: `"semantics"`,
     changeTx: dialect.changeTx.sql,
-    changeN: `"n"`,
+    changeN: source === "one" ? "1" : `"n"`,
   };
-  const sent = new Map<string, string>(ofEntry.map(({ name, as }) => [name, `"${as}"`]));
+  const entryValue = (name: string): string => {
+    const sent = shortNames.entry.get(name);
+    return sent === undefined ? (entry[name] ?? ofRow(name, "mine")) : field(sent, "mine");
+  };
   const logged = Object.keys(eventLog.columns);
-  const valueOf = (name: string) =>
-    sent.get(name) ?? entry[name] ?? must(inRecord.get(name), `event_log.${name}`);
-  const isTimely = `($2::bigint IS NULL OR ${clock} - r.${column("at")} BETWEEN 0 AND $2)`;
-  const asRead = `"id" = r.${id} AND "seq" = r.${column("seq")} - 1 AND "incarnation" = r.${column("incarnation")} AND "status" = 'running' AND "session" IS NULL`;
-  const noneWaits = `NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = r.${id})`;
+  const set = statusColumns.map((name) => `${columnName(name)} = ${ofRow(name, "held")}`);
+  const asRead = `"id" = ${ofRow("id", "r")} AND "seq" = ${ofRow("seq", "r")} - 1 AND "incarnation" = ${ofRow("incarnation", "r")} AND "status" = 'running' AND "session" IS NULL`;
+  const noneWaits = `NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = ${ofRow("id", "r")})`;
+  const isTimely = `($1::bigint IS NULL OR ${clock} - ${ofRow("at", "r")} BETWEEN 0 AND $1)`;
+  const place = `SELECT "ctid" AS "place" FROM "instances" WHERE ${asRead} AND ${noneWaits} AND ${isTimely} FOR NO KEY UPDATE SKIP LOCKED`;
+  const kept = instances.pick("chartId", "version", "semantics").sql;
+  const update = `UPDATE "instances" SET ${set.join(", ")}`;
+  // Row by row: the planner would begin with all that run.
+  const places = `SELECT i."place", r.* FROM ROWS FROM (json_to_recordset($2::json) AS (${types})) WITH ORDINALITY AS r(${names}, "n"), LATERAL (${place}) AS i`;
   const parts = [
-    // Row by row: the planner would begin with all that run.
-    `held AS (SELECT i."place", r.* FROM ${sources[source]}, LATERAL (SELECT "ctid" AS "place" FROM "instances" WHERE ${asRead} AND ${noneWaits} AND ${isTimely} FOR NO KEY UPDATE SKIP LOCKED) AS i)`,
-    `mine AS (UPDATE "instances" SET ${set.join(", ")} FROM held WHERE "instances"."ctid" = held."place" RETURNING held.*, ${instances.pick("chartId", "version", "semantics").sql})`,
-    `logged AS (INSERT INTO "event_log" (${logged.map(columnName).join(", ")}) SELECT ${logged.map(valueOf).join(", ")} FROM mine)`,
-    `renamed AS (UPDATE "instance_states" SET "state" = mine."to" FROM mine WHERE "instance_id" = mine.${id} AND "state" = mine."from")`,
+    source === "one"
+      ? `mine AS (${update} WHERE "ctid" = (${place}) RETURNING ${kept})`
+      : `held AS (${places}), mine AS (${update} FROM held WHERE "instances"."ctid" = held."place" RETURNING held.*, ${kept})`,
+    `logged AS (INSERT INTO "event_log" (${logged.map(columnName).join(", ")}) SELECT ${logged.map(entryValue).join(", ")} FROM mine)`,
+    `renamed AS (UPDATE "instance_states" SET "state" = ${field("to", "mine")} FROM mine WHERE "instance_id" = ${ofRow("id", "mine")} AND "state" = ${field("from", "mine")})`,
   ];
-  if (moves === "any")
+  if (moves === "any") {
+    const each = (name: "left" | "come") =>
+      `SELECT ${ofRow("id", "mine")} AS "id", json_array_elements_text(${field(name, "mine")}) AS "state" FROM mine`;
     parts.push(
-      `gone AS (DELETE FROM "instance_states" USING (SELECT ${id}, json_array_elements_text("left") AS "state" FROM mine) AS l WHERE "instance_id" = l.${id} AND "instance_states"."state" = l."state")`,
-      `came AS (INSERT INTO "instance_states" ("instance_id", "state") SELECT ${id}, json_array_elements_text("come") FROM mine)`,
+      `gone AS (DELETE FROM "instance_states" USING (${each("left")}) AS l WHERE "instance_id" = l."id" AND "instance_states"."state" = l."state")`,
+      `came AS (INSERT INTO "instance_states" ("instance_id", "state") ${each("come")})`,
     );
-  return `WITH ${parts.join(", ")} SELECT ${clock} AS "now", count(*)::int AS "count", CASE WHEN count(*) < $1 THEN array_agg(${id}) END AS "ids" FROM mine`;
+  }
+  const end =
+    source === "one"
+      ? `1 AS "count", NULL AS "ids"`
+      : `count(*)::int AS "count", CASE WHEN count(*) < json_array_length($2::json) THEN array_agg(${ofRow("id", "mine")}) END AS "ids"`;
+  return `WITH ${parts.join(", ")} SELECT ${clock} AS "now", ${end} FROM mine`;
 }

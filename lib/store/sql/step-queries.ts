@@ -166,10 +166,12 @@ const restatedPart = (row: InstanceRow) => ({
 
 /** What may change of an existing instance. */
 const changingColumns = Object.keys(instances.columns).filter((name) => !["id", "partition"].includes(name));
-/** Only a tombstone may be written over. */
+/** Only the tombstone that was read may be written over: one that came to be meanwhile has had a life of its own. */
 const overTombstone = `ON CONFLICT ("id") DO UPDATE SET ${changingColumns
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
-  .join(", ")} WHERE "instances"."deleted_at" IS NOT NULL`;
+  .join(
+    ", ",
+  )} WHERE "instances"."deleted_at" IS NOT NULL AND "instances"."incarnation" = excluded."incarnation"`;
 const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
   "incarnation",
   "dueAt",

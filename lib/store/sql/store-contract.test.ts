@@ -356,7 +356,13 @@ describe.each(providers)("on %s", (provider) => {
     test("a live id can't be created again, a tombstone can", async () => {
       await start("i1");
       await expect(start("i1")).rejects.toMatchObject({ code: "instance-exists" });
-      await write({ changed: [instanceRow({ seq: 2, deletedAt: 7 })], log: [logRow({ seq: 2 })] });
+      await write({
+        changed: [instanceRow({ seq: 2, incarnation: 2, deletedAt: 7 })],
+        log: [logRow({ seq: 2 })],
+      });
+      // It was looked for before there was any, and has lived and died since.
+      const late = write({ created: [instanceRow({ seq: 1 })], log: [logRow({ seq: 1 })] });
+      await expect(late).rejects.toMatchObject({ code: "instance-exists" });
       await write({
         created: [instanceRow({ seq: 3, incarnation: 2 })],
         labels: [{ instanceId: "i1", key: "k", value: "v" }],

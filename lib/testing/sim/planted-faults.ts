@@ -3,7 +3,7 @@
  * list with its seeds is in README.md, and planted-faults.test.ts catches each again.
  */
 import { noWrites, type StepWrites } from "@/lib/store/steps";
-import type { QueuedMessage } from "@/lib/store/instances";
+import type { InstanceRow, QueuedMessage } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction, StoredChange } from "@/lib/store/store";
 import type { Snapshot } from "@/lib/statechart/snapshot";
@@ -312,7 +312,62 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
           await dawdle(tx);
           return tx.lockInstances(ids, { ...options, skipBusy: false });
         },
+        async lockKnown(...given) {
+          await dawdle(tx);
+          return tx.lockKnown(...given);
+        },
       })),
+    },
+  },
+  "lock-before-instance": {
+    what: "a lock's verb takes an instance's row after the lock's; a step takes them the other way round",
+    seed: 7,
+    says: "a deadlock",
+    options: {
+      weights: only({ send: 60, lock: 60 }),
+      operations: 16,
+      instances: 1,
+      faultRate: 0,
+      plant: (store, world) =>
+        inTransactions((tx) => ({
+          async lockLock(key) {
+            const row = await tx.lockLock(key);
+            await tx.lockInstances([`s${world.options.seed}-a`]);
+            return row;
+          },
+        }))(store, world),
+    },
+  },
+  "incarnation-ignored": {
+    what: "a message for an earlier life of its instance is taken for one of this life",
+    seed: 1,
+    says: "I3",
+    options: {
+      weights: only({ send: 60, start: 60 }),
+      clients: 5,
+      operations: 16,
+      instances: 2,
+      faultRate: 0,
+      plant: inTransactions((tx) => {
+        let rows: Promise<InstanceRow[]> = Promise.resolve([]);
+        return {
+          async incarnationsOf(ids) {
+            const found = await tx.incarnationsOf(ids);
+            await dawdle(tx);
+            return found;
+          },
+          lockKnown: (...given) => (rows = tx.lockKnown(...given)),
+          async readWaiting(...given) {
+            const found = await tx.readWaiting(...given);
+            const lives = new Map((await rows).map(({ id, incarnation }) => [id, incarnation]));
+            const taken = found.messages.map((message) => ({
+              ...message,
+              incarnation: lives.get(message.instanceId) ?? message.incarnation,
+            }));
+            return { ...found, messages: taken };
+          },
+        };
+      }),
     },
   },
   "flag-cleared-late": {
@@ -337,7 +392,13 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
 };
 
 /** These can't be seen where transactions run whole, whatever the seed: planted there, they change nothing. */
-export const onlyAmongStatements = ["plain-fence-read", "flag-cleared-late", "feed-by-serial"] as const;
+export const onlyAmongStatements = [
+  "plain-fence-read",
+  "lock-before-instance",
+  "incarnation-ignored",
+  "flag-cleared-late",
+  "feed-by-serial",
+] as const;
 
 /** A step that has much to do: others come between more often. */
 async function dawdle(tx: StoreTransaction): Promise<void> {

@@ -25,6 +25,7 @@ async function beforeStatement(pid: number, text: string): Promise<string> {
   if (!at) return text;
   const { call, world, process } = at;
   call.pid = pid;
+  call.rolledBack = text === "ROLLBACK";
   if (!process.dead) {
     call.rests = "held";
     await world.hold(null, `${process.name} ${text.slice(0, 60)}`);

@@ -25,6 +25,8 @@ export interface CallUnderWay {
   rests: "no" | "held" | "blocked";
   /** Its server process, on PostgreSQL. */
   pid: number | null;
+  /** Its last statement was the end of a transaction that failed: nothing of it is in the database. */
+  rolledBack?: boolean;
 }
 
 /** A log entry, of an instance or of a lock, in the order of commits. */
@@ -82,8 +84,9 @@ export interface WorldOptions {
 const stepsMax = 40_000;
 /** A statement that has not come back after it may be waiting for a lock. */
 const momentMs = 1;
-/** So long is no statement under way on a machine that is busy. */
+/** So long is no statement under way on a machine that is busy; a ROLLBACK is answered at once. */
 const sleepsAfterMs = 1_000;
+const sleepsAfterRollbackMs = 20;
 /** On SQLite. */
 const turnsMax = 1_000;
 /** PostgreSQL's clock is the machine's: set right, it goes back. */
@@ -285,7 +288,9 @@ export class World {
       if (now !== this.activity + this.time.set) continue;
       await this.findBlocked();
       // It sleeps on a timer, as before running again what a deadlock ended.
-      if (quietMs > sleepsAfterMs && this.time.waiting > 0) return;
+      const moving = [...this.underWay].filter((call) => call.rests === "no");
+      const restsAfterMs = moving.every((call) => call.rolledBack) ? sleepsAfterRollbackMs : sleepsAfterMs;
+      if (quietMs > restsAfterMs && this.time.waiting > 0) return;
       if (quietMs > 20_000) throw new Error("a store call does not come back");
     }
   }
