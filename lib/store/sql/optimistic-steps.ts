@@ -25,11 +25,10 @@ export function optimisticSteps(
   dialect: Dialect,
   committed: () => void,
 ): OptimisticSteps {
-  const clock = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT "offset_ms" FROM "clock")`;
-  const read = `SELECT ${instances.all.sql}, ${clock} AS "now", EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = "instances"."id") AS "waiting" FROM "instances" WHERE "id" = $1`;
+  const read = `WITH ${clock} SELECT ${instances.all.sql}, (SELECT "now" FROM c), EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = "instances"."id") AS "waiting" FROM "instances" WHERE "id" = $1`;
   const text = (source: Source) => ({
-    renames: writeText(clock, dialect, source, "renames"),
-    any: writeText(clock, dialect, source, "any"),
+    renames: writeText(dialect, source, "renames"),
+    any: writeText(dialect, source, "any"),
   });
   const texts = { one: text("one"), many: text("many") };
   return {
@@ -57,6 +56,9 @@ export function optimisticSteps(
     },
   };
 }
+
+/** Read once: its arithmetic costs as much as a row's lock, and nobody is waited for in between. */
+const clock = `c AS MATERIALIZED (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms" AS "now" FROM "clock")`;
 
 /** What travels of a log entry: the rest is its instance's. */
 const entryColumns = [
@@ -142,7 +144,7 @@ const shortNames = {
 };
 
 /** $1: lagMaxMs; then the records. */
-function writeText(clock: string, dialect: Dialect, source: Source, moves: Moves): string {
+function writeText(dialect: Dialect, source: Source, moves: Moves): string {
   const field = fields[source];
   const ofRow = (name: string, relation: "r" | "held" | "mine") =>
     field(must(shortNames.instance.get(name), name), relation);
@@ -165,7 +167,7 @@ function writeText(clock: string, dialect: Dialect, source: Source, moves: Moves
   // No index of the status: on a small table the planner would take it for as good as the key's.
   const asRead = `"id" = ${ofRow("id", "r")} AND "seq" = ${ofRow("seq", "r")} - 1 AND "incarnation" = ${ofRow("incarnation", "r")} AND "status" IS NOT DISTINCT FROM 'running' AND "session" IS NULL`;
   const noneWaits = `NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = ${ofRow("id", "r")})`;
-  const isTimely = `($1::bigint IS NULL OR ${clock} - ${ofRow("at", "r")} BETWEEN 0 AND $1)`;
+  const isTimely = `($1::bigint IS NULL OR (SELECT "now" FROM c) - ${ofRow("at", "r")} BETWEEN 0 AND $1)`;
   const place = `SELECT "ctid" AS "place" FROM "instances" WHERE ${asRead} AND ${noneWaits} AND ${isTimely} FOR NO KEY UPDATE SKIP LOCKED`;
   const kept = instances.pick("chartId", "version", "semantics").sql;
   const update = `UPDATE "instances" SET ${set.join(", ")}`;
@@ -190,5 +192,5 @@ function writeText(clock: string, dialect: Dialect, source: Source, moves: Moves
     source === "one"
       ? `1 AS "count", NULL AS "ids"`
       : `count(*)::int AS "count", CASE WHEN count(*) < json_array_length($2::json) THEN array_agg(${ofRow("id", "mine")}) END AS "ids"`;
-  return `WITH ${parts.join(", ")} SELECT ${clock} AS "now", ${end} FROM mine`;
+  return `WITH ${[clock, ...parts].join(", ")} SELECT (SELECT "now" FROM c), ${end} FROM mine`;
 }
