@@ -17,7 +17,7 @@ import { besideWorkers, floodedWaits } from "./runtime/fairness";
 import { latencyAt, singleAgainstFloor } from "./runtime/latency";
 import { httpEventsPerSecond, workersEventsPerSecond } from "./runtime/processes";
 import { behindLog, besideInstances } from "./runtime/scale";
-import { median, startToys, toyEventsPerSecond, withRuntime } from "./runtime/toy";
+import { median, startToys, togetherEventsPerSecond, toyEventsPerSecond, withRuntime } from "./runtime/toy";
 
 const callers = 64;
 const rounds = 9;
@@ -90,6 +90,8 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
   );
   const many = await withRuntime(ours, (runtime) => toyEventsPerSecond(runtime, 5_000, callers));
   say(`PostgreSQL, 5,000 x 2: ${shown(many)} events/s`);
+  const together = await withRuntime(ours, (runtime) => togetherEventsPerSecond(runtime, 2_000, callers));
+  say(`PostgreSQL, 2,000 x 2, both events in one call: ${shown(together)} events/s`);
 
   const { single, floor } = await withRuntime(ours, (runtime) => singleAgainstFloor(runtime, ours));
   say(`one caller: ${shown(single)} sends/s; one INSERT of the bare driver: ${shown(floor)}/s`);

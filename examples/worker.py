@@ -1,6 +1,7 @@
 """A Lockstep task worker with Python's standard library alone:  python3 worker.py http://127.0.0.1:3000 charge ship"""
 import json, os, sys, threading, time
-from urllib.error import HTTPError, URLError
+from http.client import HTTPException
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 URL, TYPES, WORKER = sys.argv[1], sys.argv[2:], f"python-{os.getpid()}"
@@ -23,8 +24,8 @@ def keep_lease(task, stopped):
         except HTTPError as refused:
             if refused.code == 409:  # the lease is lost: another worker may have the task
                 stopped.set()
-        except URLError:
-            pass  # not reached: the lease's time goes on
+        except (OSError, HTTPException):
+            pass  # not reached, or cut off: the lease's time goes on
 
 def perform(task):
     print(f"{WORKER} works on {task['idempotencyKey']}, attempt {task['attempt']}", flush=True)
@@ -41,6 +42,6 @@ while True:
     try:
         for task in call("claim", types=TYPES, workerId=WORKER, waitMs=20_000)["tasks"]:
             perform(task)
-    except URLError as error:  # refused, or not reached
+    except (OSError, HTTPException) as error:  # refused, not reached, or cut off
         print(f"{WORKER}: {error}", file=sys.stderr, flush=True)
         time.sleep(1)

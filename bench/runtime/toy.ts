@@ -67,6 +67,7 @@ export async function mustBeDone(runtime: Runtime, ids: readonly string[]): Prom
   await timed(ids, 16, async (instanceId) => {
     const now = await runtime.getInstance(systemActor, { instanceId });
     const replayed = await runtime.getState(systemActor, { instanceId, seq: now.seq });
+    if (!replayed.hashMatches) throw new Error(`${instanceId} is replayed to another state`);
     for (const { status, configuration } of [now, replayed]) {
       if (status !== "completed" || configuration[0] !== "Done")
         throw new Error(`${instanceId} is ${status}`);
@@ -81,6 +82,21 @@ export async function toyEventsPerSecond(runtime: Runtime, count: number, caller
   for (const type of toyEvents) {
     ms += await timed(ids, callers, (instanceId) => runtime.sendEvent(systemActor, { instanceId, type }));
   }
+  await mustBeDone(runtime, ids);
+  return (2 * count * 1000) / ms;
+}
+
+/** The same by one call for both events of an instance, which apply together or not at all. */
+export async function togetherEventsPerSecond(
+  runtime: Runtime,
+  count: number,
+  callers: number,
+): Promise<number> {
+  const ids = await startToys(runtime, count);
+  const events = toyEvents.map((type) => ({ type }));
+  const ms = await timed(ids, callers, (instanceId) =>
+    runtime.sendEvents(systemActor, { instanceId, events }),
+  );
   await mustBeDone(runtime, ids);
   return (2 * count * 1000) / ms;
 }

@@ -2,7 +2,7 @@
  * Batches: one control verb over many instances.
  */
 import { z } from "zod";
-import { id, pageOf, pageQuery, timestamp } from "./common";
+import { id, pageOf, pageQuery, timestamp, versionNumber } from "./common";
 import { controlBody, instanceQuery, instanceStatus, migrateBody } from "./instances";
 
 export const batchVerb = z.enum([
@@ -41,7 +41,7 @@ export const createBatchBody = z.strictObject({
   /** Shown in lists; made from the verb when absent. */
   name: z.string().trim().min(1).max(200).optional(),
   /** Of `migrate`, which needs it. */
-  version: z.int().min(1).optional(),
+  version: versionNumber.optional(),
   mapping: migrateBody.shape.mapping,
   /** At most so many instances a second; default: as fast as they go. */
   ratePerSecond: z.int().min(1).max(10_000).optional(),

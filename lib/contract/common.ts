@@ -17,6 +17,8 @@ export const id = z
   .min(1)
   .max(128)
   .regex(idPattern, "use letters, digits and . _ : @ -, starting with a letter or digit");
+/** A version's number; the database counts to here. */
+export const versionNumber = z.int().min(1).max(2_147_483_647);
 /** Lock keys: as ids, also with / inside. */
 export const lockKey = z
   .string()

@@ -2,7 +2,18 @@
  * Instances: start, send, read now / at seq / at time, log, delete.
  */
 import { z } from "zod";
-import { eventType, id, json, lockKey, pageOf, pageQuery, queryInt, seq, timestamp } from "./common";
+import {
+  eventType,
+  id,
+  json,
+  lockKey,
+  pageOf,
+  pageQuery,
+  queryInt,
+  seq,
+  timestamp,
+  versionNumber,
+} from "./common";
 
 export const instanceStatus = z.enum([
   "queued",
@@ -154,7 +165,7 @@ export type LogEntryDetail = z.infer<typeof logEntryDetail>;
 export const startInstanceBody = z.strictObject({
   chartId: id,
   /** Newest when absent. */
-  version: z.int().min(1).optional(),
+  version: versionNumber.optional(),
   id: id.optional(),
   input: json.optional(),
   businessKey: z.string().max(256).optional(),
@@ -349,7 +360,7 @@ export const resetBody = controlBody.extend({
   rearmTimers: z.boolean().optional(),
 });
 export const migrateBody = controlBody.extend({
-  version: z.int().min(1),
+  version: versionNumber,
   /** Names of active states → their names in the other version, where they differ. */
   mapping: z.record(z.string().max(256), z.string().max(256)).optional(),
   /** Only says what would be done. */

@@ -2,13 +2,13 @@
  * Schedules: cron rules that start instances or send events, their ticks.
  */
 import { z } from "zod";
-import { eventType, id, json, pageOf, pageQuery, timestamp } from "./common";
+import { eventType, id, json, pageOf, pageQuery, timestamp, versionNumber } from "./common";
 
 const startAction = z.strictObject({
   kind: z.literal("start"),
   chartId: id,
   /** Default: the newest one at each tick. */
-  version: z.int().min(1).optional(),
+  version: versionNumber.optional(),
   input: json.optional(),
   businessKey: z.string().max(256).optional(),
   labels: z.record(z.string().min(1).max(64), z.string().max(256)).optional(),

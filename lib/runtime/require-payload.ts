@@ -6,6 +6,7 @@
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { payloadBytesMax } from "@/lib/base/limits";
+import { isStorable } from "@/lib/base/storable-text";
 
 /** Deeper data overflows the stacks of those who walk it by recursion. */
 const depthMax = 100;
@@ -25,11 +26,9 @@ export function requirePayload(value: Json, field: string): string {
   return text;
 }
 
-const unstorable = /\0|\p{Surrogate}/u;
-
-/** A text that becomes a column: PostgreSQL takes no U+0000, and half a surrogate pair has no UTF-8. */
+/** A text that becomes a column. */
 export function requireText(value: string, field: string): string {
-  if (!unstorable.test(value)) return value;
+  if (isStorable(value)) return value;
   throw new LockstepError(
     "bad-request",
     `${field} holds a character that can't be stored (U+0000 or half a surrogate pair).`,
@@ -51,7 +50,8 @@ function requireDepth(value: Json, field: string): void {
   }
 }
 
-const madeHere = /^(error\.(execution|communication|platform)$|error\.invoke\.|done\.(state|invoke)\.)/;
+const madeHere =
+  /^(lock\.lost$|error\.(execution|communication|platform)$|error\.invoke\.|done\.(state|invoke)\.)/;
 
 /**
  * An event from outside may not bear a name that only Lockstep makes: whoever may send events could else end a wait for a

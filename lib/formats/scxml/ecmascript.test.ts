@@ -255,8 +255,10 @@ const sandbox = createContext({
 
 /** CEL's equality: deep, and null is ECMAScript's undefined too. */
 function same(a: unknown, b: unknown): boolean {
-  // Functions (members such as `list.map`) and NaN are no values of a chart and equal nothing.
-  return JSON.stringify(a ?? null) === JSON.stringify(b ?? null) && !Number.isNaN(a);
+  // NaN equals nothing, and Infinity is no null, as JSON would have it.
+  if (typeof a === "number" || typeof b === "number") return a === b;
+  // Functions (members such as `list.map`) are no values of a chart and equal nothing.
+  return JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 }
 
 /** `(a === b)` → `same(a, b)`, on the generator's fully parenthesised text; typeof tests stay. */

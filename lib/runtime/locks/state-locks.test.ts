@@ -200,3 +200,22 @@ test("what an invocation of lock may ask for", () => {
   ])
     expect(readLockRequest(input)).toMatchObject({ error: { code: "bad-input" } });
 });
+
+test.each(providers)("I2: on %s, a state keeps its lock while no worker runs", async (provider) => {
+  const at = await freshRuntime(provider);
+  await publish(at.runtime, "agv", vehicle());
+  const worker = await at.again();
+  worker.runtime.startWorkers();
+  await worker.runtime.startInstance(local, { chartId: "agv", id: "a", input: ["Z"] });
+  const now = () => at.runtime.getInstance(local, { instanceId: "a" });
+  await vi.waitFor(async () => expect((await now()).configuration).toEqual(["zone.inside"]), 5_000);
+  await worker.runtime.close();
+  await advance(at.database.url, 24 * 3_600_000);
+  const take = () => at.runtime.acquireLock(local, { key: "Z", session: "s", holder: "h" });
+  expect(await take()).toMatchObject({ result: "busy", holder: "a" });
+  expect(await at.runtime.getLock(local, { key: "Z" })).toMatchObject({ status: "held", holder: "a" });
+  await at.runtime.sendEvent(local, { instanceId: "a", type: "leave" });
+  expect(await take()).toMatchObject({ result: "acquired", fence: 2 });
+  await at.end();
+  expect(at.reported).toEqual([]);
+});

@@ -19,7 +19,8 @@ export async function getReadiness(
   requirePermission(actor, "system:read");
   if (closing.aborted) return { ready: false, reason: "This server is shutting down." };
   try {
-    await store.now();
+    // A full disk and a file that takes no writes are found by beginning one.
+    await store.transaction((tx) => tx.noteStepping("", "", null));
     return { ready: true, reason: null };
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;

@@ -143,6 +143,15 @@ describe.each(providers)("on %s", (provider) => {
       items: [{ type: "CHECKPOINT", fence: 5 }],
     });
     expect(await take("next")).toBe(6);
+    await start("fenced");
+    const write = (session: string, fence: number) =>
+      at.runtime.sendEvent(local, {
+        instanceId: "fenced",
+        type: "add",
+        fences: [{ key: "k", session, fence }],
+      });
+    expect(await write("next", 6)).toMatchObject({ state: "applied" });
+    await expect(write("s4", 5)).rejects.toMatchObject({ code: "stale-fence" });
     await age(2 * hour);
     await keep("lock-log", hour);
     await purge("lock-log");

@@ -1,7 +1,8 @@
 /**
  * One input on one snapshot: what a step does and what a replay does are this same function, so they can't differ (I5).
  *
- * Holds: it always returns. A defect of the engine fails the message, not the mailbox behind it.
+ * Holds: it always returns. A defect of the engine fails the message, not the mailbox behind it; so does what no database
+ *        could store, as an address made from data.
  */
 import type { Machine } from "@/lib/statechart/machine";
 import { macrostep } from "@/lib/statechart/macrostep";
@@ -9,6 +10,7 @@ import type { Snapshot } from "@/lib/statechart/snapshot";
 import { start } from "@/lib/statechart/start";
 import type { StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
 import type { Json } from "@/lib/base/json";
+import { isStorable } from "@/lib/base/storable-text";
 
 /** How an instance began, as its first entry keeps it. */
 export interface StartInput {
@@ -24,7 +26,7 @@ export function applyInput(
   input: StepInput,
   options: StepOptions,
 ): StepResult {
-  const result = safely(before, () => macrostep(machine, before, input, options));
+  const result = safely(before, () => storing(macrostep(machine, before, input, options)));
   const { snapshot } = result;
   // A step that fails leaves the state as it was, but the timer has fired: it must not fail again and again.
   if (input.kind === "timer" && snapshot.timers[input.id] !== undefined) {
@@ -55,14 +57,41 @@ export function applyStart(
     invocations: {},
     timers: {},
   };
-  return safely(nothing, () => start(machine, { id, name, input }, options));
+  return safely(nothing, () => storing(start(machine, { id, name, input }, options)));
 }
+
+/** What stays JSON in its column. */
+const payloads: ReadonlySet<string> = new Set(["data", "input", "value"]);
+
+function storing(result: StepResult): StepResult {
+  for (const name of result.snapshot.configuration) requireStorable("a state's name", name);
+  for (const effect of result.effects) if (effect.type !== "log") requireTexts(effect.type, effect);
+  return result;
+}
+
+function requireTexts(where: string, value: unknown): void {
+  if (typeof value === "string") requireStorable(where, value);
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, each] of Object.entries(value))
+    if (!payloads.has(name)) requireTexts(`${where}.${name}`, each);
+}
+
+function requireStorable(what: string, text: string): void {
+  if (!isStorable(text))
+    throw new Unstorable(`${what} holds a character that can't be stored (U+0000 or half a surrogate pair)`);
+}
+class Unstorable extends Error {}
 
 function safely(before: Snapshot, run: () => StepResult): StepResult {
   try {
     return run();
   } catch (error) {
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const made = error instanceof Unstorable;
+    const message = made
+      ? error.message
+      : error instanceof Error
+        ? `${error.name}: ${error.message}`
+        : String(error);
     return {
       snapshot: before,
       effects: [],
@@ -70,7 +99,7 @@ function safely(before: Snapshot, run: () => StepResult): StepResult {
       outcome: { outcome: "failed" },
       exited: [],
       entered: [],
-      error: { code: "internal", message },
+      error: { code: made ? "unstorable-text" : "internal", message },
     };
   }
 }

@@ -146,7 +146,8 @@ export class SendQueue {
       }
       this.waiting.unshift(...unreached);
     } catch (error) {
-      if (left.length === 1 || error instanceof LockstepError) {
+      // What is never to be repeated is of one of them: the others go on without it.
+      if (left.length === 1 || (error instanceof LockstepError && error.retry !== "never")) {
         for (const { reject } of left) reject(error);
       } else {
         for (const one of left) await this.runGroup([one], []);

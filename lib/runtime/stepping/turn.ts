@@ -11,6 +11,7 @@
 import { assert, must } from "@/lib/base/assert";
 import type { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { storable } from "@/lib/base/storable-text";
 import type { Effect } from "@/lib/statechart/effect";
 import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
@@ -241,8 +242,8 @@ export class Turn {
       stateHash: hash,
       trace: JSON.stringify(result.microsteps),
       logs: JSON.stringify(result.effects.flatMap(logOf)),
-      errorCode: problem?.code ?? null,
-      errorMessage: problem?.message ?? null,
+      errorCode: problem === null ? null : storable(problem.code),
+      errorMessage: problem === null ? null : storable(problem.message),
     };
     this.writes.log.push(log);
     for (const taskId of lockTasksOf(this.machine, this.snapshot, result.exited)) this.leftLocks.add(taskId);
@@ -258,8 +259,8 @@ export class Turn {
       stateHash: hash,
       logBytes: this.row.logBytes + sizeOf(log),
       lastEvent: entry.type,
-      errorCode: result.snapshot.status === "failed" ? (failure?.code ?? "internal") : null,
-      errorMessage: result.snapshot.status === "failed" ? (failure?.message ?? "") : null,
+      errorCode: result.snapshot.status === "failed" ? storable(failure?.code ?? "internal") : null,
+      errorMessage: result.snapshot.status === "failed" ? storable(failure?.message ?? "") : null,
       updatedAt: at,
       endedAt: isEnded(status) ? at : null,
     };

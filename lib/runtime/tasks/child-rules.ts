@@ -10,6 +10,7 @@ import type { ChildRow } from "@/lib/store/children";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
 import { payloadBytesMax } from "@/lib/base/limits";
+import { isStorable } from "@/lib/base/storable-text";
 import { childCap, childCapMax, childrenMax } from "../limits";
 import type { TaskError } from "./task-rules";
 
@@ -52,7 +53,7 @@ export function readChartRequest(input: Json): Read<ChartRequest> {
   const named = readNamed(input);
   if ("error" in named) return named;
   const { id, input: given = null } = named.rest;
-  if (id !== undefined && (typeof id !== "string" || id === ""))
+  if (id !== undefined && (typeof id !== "string" || id === "" || !isStorable(id)))
     return wrong("`id` must be the text that names the child");
   return { request: { ...named.chart, id, input: given } };
 }
@@ -81,7 +82,8 @@ function readNamed(
 ): { chart: { chartId: string; version: number | undefined }; rest: JsonObject } | { error: TaskError } {
   if (!isJsonObject(input)) return wrong("the input must be an object that names a `chart`");
   const { chart: chartId, version, ...rest } = input;
-  if (typeof chartId !== "string" || chartId === "") return wrong("`chart` must be the id of a chart");
+  if (typeof chartId !== "string" || chartId === "" || !isStorable(chartId))
+    return wrong("`chart` must be the id of a chart");
   if (version !== undefined && (typeof version !== "number" || !Number.isInteger(version) || version < 1))
     return wrong("`version` must be a whole number from 1");
   return { chart: { chartId, version }, rest };

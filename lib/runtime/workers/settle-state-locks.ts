@@ -4,6 +4,7 @@
  * Holds: I2 the grant, the task's end and its answer commit together. Lock order: the task, then the locks by key. Tickets are
  *        taken in all queues at once, so that who is before another in one queue is so in all: no circle.
  */
+import { isStorable } from "@/lib/base/storable-text";
 import { isJsonObject, type Json } from "@/lib/base/json";
 import { parseDelay } from "@/lib/statechart/delay";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
@@ -100,7 +101,11 @@ export function readLockRequest(input: Json): LockRequest {
   if (!Array.isArray(named) || named.length === 0 || named.length > keysMax)
     return wrong(`\`keys\` must be a text or a list of 1 to ${keysMax}`);
   const keys = [
-    ...new Set(named.filter((key) => typeof key === "string" && key.length > 0 && key.length <= 256)),
+    ...new Set(
+      named.filter(
+        (key) => typeof key === "string" && key.length > 0 && key.length <= 256 && isStorable(key),
+      ),
+    ),
   ];
   if (keys.length < new Set(named).size) return wrong("`keys` must be texts of 1 to 256 characters");
   const waitMs = durationOf(input.wait, lockWaitMs);

@@ -1,5 +1,6 @@
 /** Steps instances that have messages waiting or timers due; any process may, SKIP LOCKED keeps them apart. */
 import type { Partitions } from "@/lib/store/instances";
+import { LockstepError } from "@/lib/base/errors";
 import { batchMax } from "../limits";
 import { withMachines } from "../charts/machines";
 import type { Caution } from "../operations/caution";
@@ -31,12 +32,20 @@ export async function stepWaiting(
   walk.after = next;
   const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random());
   let stepped = 0;
-  const stepPlainly = async (batch: string[]) => {
-    const result = await withMachines(machines, () =>
-      store.transaction((tx) => stepBatch(machines, tx, [], batch)),
-    );
-    await afterBatch(result);
-    stepped += result.stepped;
+  const defects: unknown[] = [];
+  const stepPlainly = async (batch: string[]): Promise<void> => {
+    try {
+      const result = await withMachines(machines, () =>
+        store.transaction((tx) => stepBatch(machines, tx, [], batch)),
+      );
+      await afterBatch(result);
+      stepped += result.stepped;
+    } catch (error) {
+      if (error instanceof LockstepError && error.retry !== "never") throw error;
+      // A defect at one of them must not keep the others from their turn.
+      if (batch.length === 1) defects.push(error);
+      else for (const id of batch) await stepPlainly([id]);
+    }
   };
   const stepCarefully = (batch: string[]) =>
     caution.around(batch, async (others, suspects) => {
@@ -56,6 +65,7 @@ export async function stepWaiting(
     );
     await Promise.all(batches.filter((batch) => batch.length > 0).map(step));
   }
+  if (defects.length > 0) throw defects[0];
   // Nothing stepped: others have them, or they can't be stepped here; looking again at once would only spin.
   return stepped > 0 || next !== "";
 }

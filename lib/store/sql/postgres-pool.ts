@@ -36,6 +36,8 @@ const serverTimeouts = {
  * prepared statement keeps that plan while the table grows.
  */
 const byKey = {
+  // What is disabled has a cost so high that each statement would be compiled to machine code first: a second of work.
+  jit: "off",
   enable_seqscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",

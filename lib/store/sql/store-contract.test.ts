@@ -372,6 +372,12 @@ describe.each(providers)("on %s", (provider) => {
       expect(await store.labelsOf(["i1"])).toEqual([{ instanceId: "i1", key: "k", value: "v" }]);
     });
 
+    test("what no column can hold is asked for in vain: a bad request where the database refuses it", async () => {
+      const found = store.listInstances({ businessKey: "\u0000" }, null, 5);
+      if (provider === "sqlite") return expect(await found).toEqual([]);
+      await expect(found).rejects.toMatchObject({ code: "bad-request", retry: "never" });
+    });
+
     test("what an ended instance leaves in its mailbox becomes dead letters, all of it", async () => {
       await start("i1");
       await start("i2");

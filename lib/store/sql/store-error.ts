@@ -33,6 +33,12 @@ export function asStoreError(error: unknown, worked = false): unknown {
         `The database takes no writes: ${found.message}. Nothing was stored.`,
         { retry: "later", cause: error },
       );
+    case "data":
+      return new LockstepError(
+        "bad-request",
+        `The database can't hold a value of this call: ${found.message}. Nothing was stored.`,
+        { cause: error },
+      );
     case "unreachable":
       return worked
         ? new LockstepError(
@@ -53,7 +59,7 @@ export function asStoreError(error: unknown, worked = false): unknown {
 export const isConcurrencyFailure = (error: unknown): boolean =>
   error instanceof LockstepError && error.details["concurrency"] === true;
 
-type Kind = "busy" | "concurrency" | "full" | "read-only" | "unreachable" | "other";
+type Kind = "busy" | "concurrency" | "full" | "read-only" | "data" | "unreachable" | "other";
 
 function describe(error: unknown): { kind: Kind; message: string } {
   for (const link of chainOf(error)) {
@@ -72,6 +78,8 @@ function kindOfCode(code: string): Kind | null {
     return "busy";
   if (code === "53100" || code === "SQLITE_FULL") return "full";
   if (code === "25006" || code.startsWith("SQLITE_READONLY")) return "read-only";
+  // Class 22: a character or a number that is not of the column's type.
+  if (/^22[0-9A-Z]{3}$/.test(code)) return "data";
   // Class 08: connection; 28: refused at the door; 3D000: no such database; 57P0x: shut down, crashed, starting; 25P03: idle in
   // transaction too long.
   if (/^(08|28|3D000|57P0)/.test(code) || code === "25P03" || networkCodes.has(code)) return "unreachable";
