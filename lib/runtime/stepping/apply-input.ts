@@ -64,23 +64,31 @@ export function applyStart(
 const payloads: ReadonlySet<string> = new Set(["data", "input", "value"]);
 
 function storing(result: StepResult): StepResult {
-  for (const name of result.snapshot.configuration) requireStorable("a state's name", name);
-  for (const effect of result.effects) if (effect.type !== "log") requireTexts(effect.type, effect);
+  for (const name of result.snapshot.configuration)
+    if (!isStorable(name)) throw new Unstorable("a state's name");
+  for (const effect of result.effects) {
+    const place = effect.type === "log" ? null : unstorableIn(effect);
+    if (place !== null) throw new Unstorable(`${effect.type}${place}`);
+  }
   return result;
 }
 
-function requireTexts(where: string, value: unknown): void {
-  if (typeof value === "string") requireStorable(where, value);
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, each] of Object.entries(value))
-    if (!payloads.has(name)) requireTexts(`${where}.${name}`, each);
+/** Where a text in it can't be stored; null: nowhere. */
+function unstorableIn(value: unknown): string | null {
+  if (typeof value === "string") return isStorable(value) ? null : "";
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, each] of Object.entries(value)) {
+    const within = payloads.has(name) ? null : unstorableIn(each);
+    if (within !== null) return `.${name}${within}`;
+  }
+  return null;
 }
 
-function requireStorable(what: string, text: string): void {
-  if (!isStorable(text))
-    throw new Unstorable(`${what} holds a character that can't be stored (U+0000 or half a surrogate pair)`);
+class Unstorable extends Error {
+  constructor(what: string) {
+    super(`${what} holds a character that can't be stored (U+0000 or half a surrogate pair)`);
+  }
 }
-class Unstorable extends Error {}
 
 function safely(before: Snapshot, run: () => StepResult): StepResult {
   try {
