@@ -1,7 +1,9 @@
 /**
- * dist/lockstep.js (the command, whole), dist/cel.js (`lockstep/cel`, whole) and dist/serve.js and dist/worker.js (a server's
- * and a worker's entry, packages left in node_modules) as esbuild bundles, for Node 20 cannot run TypeScript. Runs in `prepare` and again before start and tests; well under a
- * second. Only what changed is written, each file at once, so that a command that runs meanwhile never sees half a file.
+ * dist/lockstep.js (the command, whole), dist/cel.js (`lockstep/cel`, whole), and with packages left in node_modules
+ * dist/serve.js and dist/worker.js (a server's and a worker's entry), dist/client.js (`lockstep/client`) and dist/embedded.js
+ * (`lockstep/embedded`; the types of both: build-types.mjs) as esbuild bundles, for Node 20 cannot run TypeScript. Runs in
+ * `prepare` and again before start and tests; well under a second. Only what changed is written, each file at once, so that a
+ * command that runs meanwhile never sees half a file.
  */
 import {
   chmodSync,
@@ -51,6 +53,14 @@ const builds = await Promise.all([
     platform: "neutral",
     target: "es2022",
     mainFields: ["module", "main"],
+  }),
+  // In Node and in browsers' bundles; its zod is the one that its types name.
+  build({
+    ...shared,
+    entryPoints: { client: "lib/client/entry.ts" },
+    platform: "neutral",
+    target: "es2022",
+    packages: "external",
   }),
   // Next and Prisma find their own files only from node_modules.
   build({

@@ -1,7 +1,9 @@
 /**
- * After `npm ci`: the two database clients and dist/ (the `lockstep` command), so that both exist without another step.
+ * After `npm ci`: the two database clients and dist/ (the `lockstep` command, and what programs import with its types), so that
+ * both exist without another step.
  */
-import { buildBin, generateClients } from "./steps.mjs";
+import { buildBin, buildTypes, generateClients } from "./steps.mjs";
 
 generateClients();
 buildBin();
+buildTypes();

@@ -60,8 +60,10 @@ function installed() {
 /** The two database clients, from prisma/. */
 export const generateClients = () => run(process.execPath, ["scripts/generate-clients.mjs"]);
 
-/** dist/: the `lockstep` command, and the server's entry. */
+/** dist/: the `lockstep` command, the server's entry, what other programs import. */
 export const buildBin = () => run(process.execPath, ["scripts/build-bin.mjs"]);
+/** The types of what other programs import. */
+export const buildTypes = () => run(process.execPath, ["scripts/build-types.mjs"]);
 
 /** The console and the API, when anything they are made of changed. */
 export function buildApp() {
