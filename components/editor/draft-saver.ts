@@ -7,7 +7,7 @@
  * the server has it.
  * Does not: merge, or know React.
  */
-import { LockstepError } from "@/lib/base/errors";
+import { isLasting, LockstepError } from "@/lib/base/errors";
 import type { Layout } from "@/lib/diagram/layout";
 
 export interface DraftText {
@@ -175,7 +175,7 @@ export class DraftSaver {
 
   private retry(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof LockstepError && error.retry === "never") {
+    if (isLasting(error)) {
       // Repeating won't help; the next change tries again.
       this.failures = 0;
       this.tell({ kind: "unsaved", reason, retryAt: null });

@@ -8,7 +8,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { ThemeProvider } from "next-themes";
 import { Tooltip } from "radix-ui";
 import { useState, type ReactNode } from "react";
-import { LockstepError } from "@/lib/base/errors";
+import { isLasting } from "@/lib/base/errors";
 import { TimeZoneProvider } from "./time-zone";
 import { Toaster } from "./toast";
 
@@ -23,7 +23,7 @@ export function Providers({ nonce, children }: { nonce: string | undefined; chil
             staleTime: 5_000,
             refetchOnWindowFocus: true,
             retry: (failures, error) =>
-              failures + 1 < attemptsMax && !(error instanceof LockstepError && error.retry === "never"),
+              failures + 1 < attemptsMax && !isLasting(error),
             retryDelay: (attempt) => 400 * 2 ** attempt,
           },
         },

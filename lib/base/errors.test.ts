@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { LockstepError } from "./errors";
+import { isLasting, isPassing, LockstepError } from "./errors";
 
 test("a refusal made by another instance of this module is still one", async () => {
   vi.resetModules();
@@ -19,4 +19,12 @@ test("other errors are none", () => {
   expect(({ name: "LockstepError", code: "x", retry: "never" } as unknown) instanceof LockstepError).toBe(
     false,
   );
+});
+
+test("a refusal lasts or passes; a defect does neither", () => {
+  const told = (error: unknown) => [isLasting(error), isPassing(error)];
+  expect(told(new LockstepError("not-found", "There is no chart x."))).toEqual([true, false]);
+  expect(told(new LockstepError("database-busy", "Try again.", { retry: "later" }))).toEqual([false, true]);
+  expect(told(Object.assign(new Error("x"), { retry: "never" }))).toEqual([false, false]);
+  expect(told(null)).toEqual([false, false]);
 });

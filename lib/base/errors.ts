@@ -76,3 +76,11 @@ export class LockstepError extends Error {
     return value instanceof Error && value.name === "LockstepError" && "code" in value && "retry" in value;
   }
 }
+
+/** The world's no for good: the same call is refused again until something else is changed. */
+export const isLasting = (error: unknown): error is LockstepError =>
+  error instanceof LockstepError && error.retry === "never";
+
+/** The world's no for now: the same call may succeed when repeated. A defect is neither. */
+export const isPassing = (error: unknown): error is LockstepError =>
+  error instanceof LockstepError && error.retry === "later";

@@ -4,7 +4,7 @@
  * Holds: after the lease is lost nothing is written for the task; a lease that can't be renewed counts as lost when its time
  *        is over by this machine's own clock. An answer whose fate is unknown is repeated: the server takes it once.
  */
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { ClaimedTask } from "@/lib/contract/tasks";
 import type { Client } from "./client";
@@ -93,7 +93,7 @@ async function insistently<T>(lease: Lease, call: () => Promise<T>): Promise<T> 
       return await call();
     } catch (error) {
       if (lease.isLost) throw new LeaseLost("the lease ran out before the answer was taken");
-      if (!(error instanceof LockstepError) || error.retry === "never") throw error;
+      if (!isPassing(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }
@@ -147,7 +147,7 @@ class Lease {
       if (isLost(error)) this.until = 0;
       if (this.isLost) throw new LeaseLost("another attempt may be running", { cause: error });
       this.beatLater(Math.min(retryMs, this.beatEveryMs));
-      if (!(error instanceof LockstepError) || error.retry === "never") throw error;
+      if (!isPassing(error)) throw error;
     }
   }
 

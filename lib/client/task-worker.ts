@@ -22,7 +22,7 @@
  *           them; hand it on to whoever must not act twice.
  */
 import { must } from "@/lib/base/assert";
-import { LockstepError } from "@/lib/base/errors";
+import { isLasting } from "@/lib/base/errors";
 import type { ClaimedTask } from "@/lib/contract/tasks";
 import { createClient, type Client } from "./client";
 import { performTask, type TaskEnd } from "./perform-task";
@@ -132,7 +132,7 @@ class Worker {
       try {
         return await this.beat();
       } catch (error) {
-        if (error instanceof LockstepError && error.retry === "never") throw error;
+        if (isLasting(error)) throw error;
         this.trouble(error);
         await pause(retryMs(tried), this.stopping.signal);
       }

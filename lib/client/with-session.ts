@@ -10,7 +10,7 @@
  *        the renewal was asked for; a renewal that fails is tried again until then. Once lost, `signal` aborts, `onLost` is
  *        called once, and every further send is refused by the server.
  */
-import { LockstepError } from "@/lib/base/errors";
+import { isLasting, isPassing, LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { ResponseOf } from "@/lib/contract/endpoints";
 import type { Client } from "./client";
@@ -84,7 +84,7 @@ export async function withSession<T>(
         goodUntil = renewedAt + (await client.renewSession({ instanceId, session, ttlMs })).leftMs;
       } catch (error) {
         if (over.signal.aborted) return;
-        const isLost = error instanceof LockstepError && error.retry === "never";
+        const isLost = isLasting(error);
         if (!isLost && performance.now() < goodUntil) continue;
         const told = isLost ? error : timeIsUp(instanceId);
         lost.abort(told);
@@ -113,7 +113,7 @@ async function openPatiently(
     try {
       return await client.openSession(args, { idempotencyKey });
     } catch (error) {
-      if (!(error instanceof LockstepError) || error.retry === "never") throw error;
+      if (!isPassing(error)) throw error;
       if (performance.now() > giveUpAt) throw error;
     }
     await pause(tryEveryMs * (0.5 + Math.random()));

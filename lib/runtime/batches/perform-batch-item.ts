@@ -6,7 +6,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { sha256Hex } from "@/lib/base/canonical";
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { DeadLetterCursor } from "@/lib/store/instances";
 import type { BatchVerb, BatchVerbArgs } from "./batch-views";
@@ -61,9 +61,9 @@ export async function performBatchItem(
         message: "A defect of Lockstep; the log says more.",
       };
     }
-    const { code, message, retry } = error;
+    const { code, message } = error;
     return {
-      status: retry === "later" && attempts < attemptsMax ? "pending" : "refused",
+      status: isPassing(error) && attempts < attemptsMax ? "pending" : "refused",
       attempts,
       code,
       message,

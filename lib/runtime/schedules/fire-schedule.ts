@@ -6,7 +6,7 @@
  *        instance has ended) is recorded as refused; one that failed for reasons of the moment stays due.
  */
 import { scheduleActor } from "@/lib/access/actor";
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { ScheduleRow, TickRow } from "@/lib/store/schedules";
 import type { StoreTransaction } from "@/lib/store/store";
 import type { Failure } from "../instances/instance-views";
@@ -30,7 +30,7 @@ export async function fireSchedule(
   try {
     return await fire(context, seen, await readyAction(context, actionOf(seen)));
   } catch (error) {
-    if (error instanceof LockstepError && error.retry === "later") throw error;
+    if (isPassing(error)) throw error;
     // A defect of ours must not be tried four times a second.
     if (!(error instanceof LockstepError)) report(error);
     return fire(context, seen, { refused: failureOf(error) });

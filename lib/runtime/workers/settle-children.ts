@@ -5,7 +5,7 @@
  *        begins nobody: who leaves it writes its task first.
  */
 import { systemActor } from "@/lib/access/actor";
-import { LockstepError } from "@/lib/base/errors";
+import { isLasting } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { familyOf, type ChildRow, type ParentRef } from "@/lib/store/children";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
@@ -123,7 +123,7 @@ async function wantedVersion(context: RuntimeContext, task: TaskRow): Promise<Wa
     const counts = { total: items.length, started: 0, succeeded: 0, failed: 0 };
     return { progress: { ...chosen, cap, need, onFailed, ...counts } };
   } catch (error) {
-    if (!(error instanceof LockstepError) || error.retry !== "never") throw error;
+    if (!isLasting(error)) throw error;
     return { error: { code: error.code, message: error.message } };
   }
 }

@@ -1,6 +1,6 @@
 /** Steps instances that have messages waiting or timers due; any process may, SKIP LOCKED keeps them apart. */
 import type { Partitions } from "@/lib/store/instances";
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing } from "@/lib/base/errors";
 import { batchMax } from "../limits";
 import { withMachines } from "../charts/machines";
 import type { Caution } from "../operations/caution";
@@ -41,7 +41,7 @@ export async function stepWaiting(
       await afterBatch(result);
       stepped += result.stepped;
     } catch (error) {
-      if (error instanceof LockstepError && error.retry !== "never") throw error;
+      if (isPassing(error)) throw error;
       // A defect at one of them must not keep the others from their turn.
       if (batch.length === 1) defects.push(error);
       else for (const id of batch) await stepPlainly([id]);

@@ -1,7 +1,7 @@
 /** A module's functions as task workers in the process itself, so that one kill takes both. */
 import { localActor } from "@/lib/access/actor";
 import type { Json } from "@/lib/base/json";
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing } from "@/lib/base/errors";
 import type { Runtime } from "@/lib/runtime/runtime";
 
 /** As the task-worker SDK takes them, with the input alone. */
@@ -13,7 +13,7 @@ export async function runTasks(runtime: Runtime, { ...functions }: TaskModule): 
   for (;;) {
     const claim = { types, workerId: `w-${process.pid}`, waitMs: 5_000 };
     const claimed = await runtime.claimTasks(localActor, claim).catch((error: unknown) => {
-      if (error instanceof LockstepError && error.retry === "later") return { code: error.code, tasks: [] };
+      if (isPassing(error)) return { code: error.code, tasks: [] };
       throw error;
     });
     if ("code" in claimed && claimed.code === "shutting-down") return;
