@@ -22,8 +22,7 @@ export function Providers({ nonce, children }: { nonce: string | undefined; chil
           queries: {
             staleTime: 5_000,
             refetchOnWindowFocus: true,
-            retry: (failures, error) =>
-              failures + 1 < attemptsMax && !isLasting(error),
+            retry: (failures, error) => failures + 1 < attemptsMax && !isLasting(error),
             retryDelay: (attempt) => 400 * 2 ** attempt,
           },
         },
