@@ -12,6 +12,7 @@ import {
   type TransitionPlan,
 } from "./machine";
 import { isInFinalState, isLeaf, orderOf, sortInOrder, type Run } from "./run";
+import { afterTimerId } from "./snapshot";
 
 /** Active states that `transition` leaves, innermost last. */
 export function exitSet(run: Run, transition: CompiledTransition): CompiledState[] {
@@ -82,7 +83,8 @@ function leave(run: Run, leaving: CompiledState[]): void {
     run.runBlock(state.exit);
     endInvocations(run, state);
     if (run.toInvoke.length > 0) run.toInvoke = run.toInvoke.filter((one) => one !== state);
-    for (const timer of state.timers) run.disarm(timerId(state, timer.key, run.generations[state.name] ?? 0));
+    for (const timer of state.timers)
+      run.disarm(afterTimerId(state.name, timer.key, run.generations[state.name] ?? 0));
     run.remove(state);
   }
 }
@@ -135,7 +137,7 @@ function armTimers(run: Run, state: CompiledState): void {
     try {
       const delayMs = timer.delay(run);
       if (delayMs === null) continue;
-      run.arm(timerId(state, timer.key, generation), {
+      run.arm(afterTimerId(state.name, timer.key, generation), {
         dueAt: run.at + delayMs,
         kind: "after",
         state: state.name,
@@ -148,9 +150,6 @@ function armTimers(run: Run, state: CompiledState): void {
     }
   }
 }
-
-const timerId = (state: CompiledState, key: string, generation: number): string =>
-  `${state.name}#after/${key}@${generation}`;
 
 function reachFinal(run: Run, state: CompiledState): void {
   const { parent } = state;

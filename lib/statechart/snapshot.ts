@@ -44,6 +44,25 @@ export interface ArmedTimer {
   to?: string;
 }
 
+/** By which a state's `after` timer is found when that entry of the state is left. */
+export const afterTimerId = (state: string, key: string, generation: number): string =>
+  `${state}#after/${key}@${generation}`;
+
+/** Armed timers of another past, as those of the states' present names and entries. */
+export function timersOfEntries(
+  timers: readonly (readonly [id: string, ArmedTimer])[],
+  generations: Snapshot["generations"],
+): Snapshot["timers"] {
+  return Object.fromEntries(
+    timers.map(([id, timer]) => {
+      if (timer.kind === "send") return [id, timer];
+      const state = timer.state ?? "";
+      const generation = generations[state] ?? 0;
+      return [afterTimerId(state, timer.after ?? "", generation), { ...timer, generation }];
+    }),
+  );
+}
+
 export interface EngineError {
   code: string;
   message: string;

@@ -10,7 +10,7 @@ import { applyControl, type ControlInput } from "./apply-control";
 import { isEnded, type InstanceStatus } from "../instances/instance-views";
 import { inTurn, type Guarded, type HeldTurn } from "../stepping/in-turn";
 import { newAuditId } from "../new-id";
-import { instanceEnded, sequenceConflict, wrongStatus } from "../refusals";
+import { nothingLeft, sequenceConflict, wrongStatus } from "../refusals";
 import { requirePayload, requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
@@ -72,7 +72,7 @@ export async function controlInstance(
         replayed: false,
       });
       if (done.includes(status)) return answer(row.seq, false);
-      if (isEnded(status)) throw instanceEnded(row);
+      if (isEnded(status)) throw nothingLeft(row, verb);
       if (!from.includes(status)) throw wrongStatus(row, verb, from);
       if (lookedAt !== undefined && lookedAt !== row.seq)
         throw sequenceConflict({ expectedSeq: lookedAt }, row);

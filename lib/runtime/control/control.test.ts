@@ -176,6 +176,12 @@ describe.each(providers)("control on %s", (provider) => {
     await expect(at.runtime.resumeInstance(local, { instanceId, reason })).rejects.toMatchObject({
       code: "instance-ended",
     });
+    await expect(
+      at.runtime.terminateInstance(local, { instanceId: "j", reason, expectedSeq: 3 }),
+    ).resolves.toMatchObject({ changed: false });
+    await expect(at.runtime.cancelInstance(local, { instanceId, reason })).rejects.toThrow(
+      "Instance j has ended (terminated): there is nothing left to cancel.",
+    );
     await expect(at.runtime.retryDeadLetter(local, { instanceId, messageId })).rejects.toMatchObject({
       code: "instance-ended",
     });
@@ -271,6 +277,32 @@ describe.each(providers)("control on %s", (provider) => {
     await expect(
       at.runtime.retryDeadLetter(local, { instanceId, messageId: "nothing" }),
     ).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  test("I4: a dead letter that fails again is told as a send's failure is, and to a repeat too", async () => {
+    at = await freshRuntime(provider);
+    const guard = "context.n == 0";
+    const loop = { a: { always: [{ guard, target: "b" }] }, b: { always: [{ guard, target: "a" }] } };
+    const states = { calm: { on: { spin: "a" } }, ...loop };
+    const settings = { errors: "continue", microstepsMax: 20 };
+    await publish(at.runtime, "job", { lockstep: 1, context: { n: 0 }, initial: "calm", settings, states });
+    await at.runtime.startInstance(local, { chartId: "job", id: "j" });
+    await expect(send("spin")).rejects.toMatchObject({ code: "step-failed" });
+    const [dead] = (await at.runtime.listDeadLetters(local, {})).items;
+    const letter = { instanceId, messageId: dead?.messageId ?? "" };
+    const told = await at.runtime.retryDeadLetter(local, letter).catch((error: unknown) => error);
+    expect(told).toMatchObject({ code: "step-failed", details: { seq: 3, replayed: false } });
+    expect((told as Error).message).toContain("20");
+    const { details } = told as { details: { messageId: string } };
+    expect((await at.runtime.listDeadLetters(local, {})).items).toMatchObject([
+      { messageId: details.messageId, cause: letter.messageId, reason: "step-failed", retriedAs: null },
+      { messageId: letter.messageId, retriedAs: details.messageId },
+    ]);
+    await expect(at.runtime.retryDeadLetter(local, letter)).rejects.toMatchObject({
+      code: "step-failed",
+      details: { messageId: details.messageId, replayed: true },
+    });
+    expect((await view()).seq).toBe(3);
   });
 
   test("suspend and resume reach the children; what ends the parent ends them", async () => {

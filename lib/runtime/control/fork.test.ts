@@ -62,12 +62,12 @@ describe.each(providers)("fork, reset and migrate on %s", (provider) => {
     await publish(at.runtime, "job", first);
     await at.runtime.startInstance(local, { chartId: "job", id: instanceId });
   };
-  const publishSecond = async () => {
+  const publishSecond = async (chart = second) => {
     const { revision, draft } = await at.runtime.getChart(local, { chartId: "job" });
     const saved = await at.runtime.saveDraft(local, {
       chartId: "job",
       baseRevision: revision,
-      text: JSON.stringify(second),
+      text: JSON.stringify(chart),
       layout: draft.layout,
     });
     await at.runtime.publishVersion(local, { chartId: "job", revision: saved.revision });
@@ -150,6 +150,24 @@ describe.each(providers)("fork, reset and migrate on %s", (provider) => {
     expect(await send("nothing")).toMatchObject({ configuration: ["paying"] });
     const tasks = (await at.runtime.listTasks(local, { instanceId })).items;
     expect(tasks.map(({ status }) => status).sort()).toEqual(["cancelled", "pending"]);
+    await everySeqMatches();
+  });
+
+  test("I6: a timer that a reset armed again, or a migration renamed, goes with its state", async () => {
+    await begin();
+    await send("pay");
+    await send("back");
+    await at.runtime.resetInstance(local, { instanceId, seq: 1, reason, rearmTimers: true });
+    expect((await view()).timers).toMatchObject([{ state: "working" }]);
+    await send("pay");
+    expect((await view()).timers).toEqual([]);
+    await send("back");
+    const busy = { after: { "10m": "late" }, on: { add: "paid" } };
+    await publishSecond({ ...second, states: { busy, paid: {}, late: {} } });
+    await at.runtime.migrateInstance(local, { instanceId, version: 2, reason, mapping: { working: "busy" } });
+    expect((await view()).timers).toMatchObject([{ state: "busy" }]);
+    await send("add");
+    expect((await view()).timers).toEqual([]);
     await everySeqMatches();
   });
 

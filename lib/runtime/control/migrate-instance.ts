@@ -14,7 +14,7 @@ import { isEnded, parseSnapshot, type InstanceStatus } from "../instances/instan
 import { inTurn, type Guarded } from "../stepping/in-turn";
 import { newAuditId } from "../new-id";
 import { planMigration, type MigrationPlan } from "./plan-migration";
-import { instanceEnded } from "../refusals";
+import { nothingLeft } from "../refusals";
 import { requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
@@ -54,7 +54,7 @@ export async function migrateInstance(
   const planFor = (row: InstanceRow, at: number) =>
     planMigration(machine, parseSnapshot(row.snapshot), mapping, { at, seq: row.seq + 1 });
   if (args.dryRun) {
-    if (isEnded(found.status)) throw instanceEnded(found);
+    if (isEnded(found.status)) throw nothingLeft(found, "migrate");
     const { plan } = planFor(found, await context.store.now());
     return {
       instanceId: found.id,
@@ -73,7 +73,7 @@ export async function migrateInstance(
     args,
     version: args.version,
     async work({ tx, row, now, turn }) {
-      if (isEnded(row.status)) throw instanceEnded(row);
+      if (isEnded(row.status)) throw nothingLeft(row, "migrate");
       const { plan, snapshot } = planFor(row, Math.max(now, row.at));
       if (!snapshot) throw migrationRefused(row, args.version, plan);
       const data = { reason: args.reason, from: row.version, to: args.version, mapping };

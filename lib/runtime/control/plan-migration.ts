@@ -8,7 +8,7 @@ import type { JsonObject } from "@/lib/base/json";
 import { activeSet } from "@/lib/statechart/active-states";
 import type { CompiledState, Machine } from "@/lib/statechart/machine";
 import { Run } from "@/lib/statechart/run";
-import type { Snapshot } from "@/lib/statechart/snapshot";
+import { timersOfEntries, type Snapshot } from "@/lib/statechart/snapshot";
 import { bindContext } from "@/lib/statechart/start";
 import type { StepOptions } from "@/lib/statechart/step";
 
@@ -80,6 +80,10 @@ export function planMigration(
   };
   if (plan.verdict !== "ok") return { plan, snapshot: null };
 
+  const generations = Object.fromEntries(
+    Object.entries(before.generations).map(([name, generation]) => [nameNow(name), generation]),
+  );
+  const armed = timers.flatMap(({ id, timer, kept }) => (kept ? [[id, timer] as const] : []));
   const renamed: Snapshot = {
     ...before,
     configuration: inOrder(machine, configuration),
@@ -88,9 +92,7 @@ export function planMigration(
         .map(([name, kept]) => [nameNow(name), kept.map(nameNow)] as const)
         .filter(([name, kept]) => machine.states.has(name) && kept.every((each) => machine.states.has(each))),
     ),
-    generations: Object.fromEntries(
-      Object.entries(before.generations).map(([name, generation]) => [nameNow(name), generation]),
-    ),
+    generations,
     invocations: Object.fromEntries(
       Object.entries(before.invocations).map(([id, invocation]) => {
         const state = nameNow(invocation.state);
@@ -98,7 +100,7 @@ export function planMigration(
         return [id, { ...invocation, state, index: index ?? invocation.index }];
       }),
     ),
-    timers: Object.fromEntries(timers.flatMap(({ id, timer, kept }) => (kept ? [[id, timer]] : []))),
+    timers: timersOfEntries(armed, generations),
   };
   return { plan, snapshot: { ...renamed, ...contextOf(machine, renamed, options) } };
 }

@@ -7,7 +7,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { LockstepError } from "@/lib/base/errors";
 import type { InstanceRow } from "@/lib/store/instances";
-import type { Snapshot } from "@/lib/statechart/snapshot";
+import { timersOfEntries, type Snapshot } from "@/lib/statechart/snapshot";
 import type { ControlInput } from "./apply-control";
 import { controlInstance, type ControlArgs, type ControlResult } from "./control-instance";
 import { requirePermission } from "@/lib/access/require-permission";
@@ -35,14 +35,14 @@ export async function resetInstance(
     done: [],
     inputOf(input, { turn, row, now }): ControlInput {
       if (entry.version !== row.version) throw acrossMigration(row, entry);
+      const then = snapshot(args.rearmTimers ?? false, now);
+      const generations = highest(turn.snapshot.generations, entry.generations);
+      const timers = timersOfEntries(Object.entries(then.timers), generations);
       return {
         ...input,
         verb: "reset",
         data: { ...input.data, to: args.seq },
-        snapshot: {
-          ...snapshot(args.rearmTimers ?? false, now),
-          generations: highest(turn.snapshot.generations, entry.generations),
-        },
+        snapshot: { ...then, generations, timers },
       };
     },
     afterEntry: ({ writes, row: { id: instanceId }, now, before }) => {

@@ -1,7 +1,8 @@
 /**
  * A dead letter sent again: a new message whose cause is the old one, at the end of the mailbox.
  *
- * Holds: I4 it is sent again once: a repeat gets the message that it was sent as.
+ * Holds: I4 it is sent again once: a repeat gets the message that it was sent as. One that fails again is a dead letter again,
+ *        under its new id, and the caller is told so.
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
@@ -10,10 +11,10 @@ import { readSendResult } from "../instances/get-message";
 import { isEnded, type SendResult } from "../instances/instance-views";
 import { inTurn } from "../stepping/in-turn";
 import { newAuditId, newMessageId } from "../new-id";
-import { instanceEnded } from "../refusals";
+import { instanceEnded, stepFailed } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 
-/** Throws `not-found`, `instance-ended`. */
+/** Throws `not-found`, `instance-ended`; `step-failed` as a send does. */
 export async function retryDeadLetter(
   context: RuntimeContext,
   actor: Actor,
@@ -40,9 +41,9 @@ export async function retryDeadLetter(
     actor,
     args: { instanceId },
     async work({ tx, row, now, turn }) {
-      if (isEnded(row.status)) throw instanceEnded(row);
       const earlier = await tx.retireDeadLetter(instanceId, messageId, again);
       if (earlier !== null) return () => ({ sentAs: earlier, replayed: true });
+      if (isEnded(row.status)) throw instanceEnded(row);
       turn.add({
         instanceId,
         incarnation: row.incarnation,
@@ -75,6 +76,14 @@ export async function retryDeadLetter(
     },
   });
   const result = await readSendResult(context.store, instanceId, sentAs);
+  if (result?.outcome === "failed") {
+    const entry = await context.store.findEntryOfMessage(instanceId, sentAs);
+    const failure = {
+      code: entry?.errorCode ?? "step-failed",
+      message: entry?.errorMessage ?? "see the event log",
+    };
+    throw stepFailed(result, failure, replayed);
+  }
   if (result) return { ...result, replayed };
   throw new LockstepError(
     "instance-ended",
