@@ -10,8 +10,11 @@ import { applyControl, type ControlInput } from "@/lib/runtime/control/apply-con
 import { applyInput, applyStart, type StartInput } from "@/lib/runtime/stepping/apply-input";
 import { isEnded, sessionCause, takesMessages } from "@/lib/runtime/instances/instance-views";
 import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
+import { isHeldAt } from "@/lib/runtime/locks/lock-views";
 import type { Machines } from "@/lib/runtime/charts/machines";
 import { rebuildState } from "@/lib/runtime/instances/rebuild-state";
+import { activeStates } from "@/lib/statechart/active-states";
+import type { Machine } from "@/lib/statechart/machine";
 import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { LockLogRow } from "@/lib/store/locks";
@@ -117,7 +120,7 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
       return;
     } else if (input.kind === "control") result = applyControl(machine, state, input, options).result;
     else {
-      checkGeneration(state, input, entry, wrong);
+      checkGeneration(machine, state, input, entry, wrong);
       result = applyInput(machine, state, input, options);
     }
     state = result.snapshot;
@@ -148,12 +151,22 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
     wrong.push(`I5: ${row.id}'s stored state is not what its log comes to`);
 }
 
-function checkGeneration(state: Snapshot, input: StepInput, entry: Entry, wrong: string[]): void {
+function checkGeneration(
+  machine: Machine,
+  state: Snapshot,
+  input: StepInput,
+  entry: Entry,
+  wrong: string[],
+): void {
   const where = `${entry.instanceId}#${entry.seq}`;
   if (input.kind === "timer") {
     const timer = state.timers[input.id];
     if (!timer) wrong.push(`I6: ${where} fired a timer that was not armed`);
-    else if (timer.dueAt > entry.at) wrong.push(`I6: ${where} fired a timer before its time`);
+    else {
+      if (timer.dueAt > entry.at) wrong.push(`I6: ${where} fired a timer before its time`);
+      if (timer.kind === "after" && !activeStates(machine, state.configuration).includes(timer.state ?? ""))
+        wrong.push(`I6: ${where} fired a timer of ${timer.state ?? ""}, which had been left`);
+    }
   }
   if (input.kind !== "answer") return;
   const moved = entry.outcome === "moved" || entry.outcome === "handled";
@@ -193,6 +206,11 @@ async function checkTasks(
       .filter(({ kind, status }) => kind !== "compensation" && (status === "pending" || status === "running"))
       .map(({ taskId }) => taskId),
   );
+  for (const { taskId, kind, status, queue, concurrencyKey } of tasks) {
+    const isClaimable = kind === "named" || kind === "http" || kind === "compensation";
+    if (status === "pending" && isClaimable && queue === null && concurrencyKey === null)
+      wrong.push(`I8: ${row.id}'s ${taskId} waits, and nobody can claim it`);
+  }
   const state = JSON.parse(row.snapshot) as Snapshot;
   const ended = isEnded(row.status);
   for (const [id, { generation }] of Object.entries(state.invocations)) {
@@ -417,6 +435,7 @@ async function checkLocks(
     if (canonicalJson({ ...folded }) !== canonicalJson({ ...row }))
       wrong.push(`I7: the row of ${key} is not the fold of its log: ${text(row)} ${text(folded)}`);
     checkQueueOrder(key, log, wrong);
+    checkLeases(key, log, wrong);
   }
   const given = new Map<string, string>();
   for (const { key, session, fence } of history.grants) {
@@ -438,12 +457,27 @@ function checkQueueOrder(key: string, log: readonly LockLogRow[], wrong: string[
     if (type === "ENQUEUED" && !queue.includes(session)) queue.push(session);
     if (type === "HANDOFF" && queue[0] !== session)
       wrong.push(`I7: ${key}#${seq} was handed to ${session} out of turn`);
+    if (type === "ACQUIRED" && queue.length > 0)
+      wrong.push(`I7: ${key}#${seq} was acquired by ${session} before ${queue.join(", ")}`);
     if (type === "HANDOFF" || type === "WAIT_TIMEOUT" || type === "RENEWED") {
       const place = queue.indexOf(session);
       if (place >= 0) queue.splice(place, 1);
     }
     if (type === "DELETED") queue.splice(0);
   }
+}
+
+/** I3: what is given away is free by then, and what is renewed is held. */
+function checkLeases(key: string, log: readonly LockLogRow[], wrong: string[]): void {
+  log.forEach((entry, index) => {
+    const isGrant = entry.type === "ACQUIRED" || entry.type === "HANDOFF";
+    if (!isGrant && entry.type !== "RENEWED") return;
+    const before = foldLockLog(key, log.slice(0, index));
+    if (isHeldAt(before, entry.at) === isGrant)
+      wrong.push(
+        `I3: ${key}#${entry.seq} is ${entry.type} at ${entry.at}, and was ${isGrant ? "" : "not "}held`,
+      );
+  });
 }
 
 /** I3: at the place in the order of commits where a fenced event was applied, its lock was held under that fence. */

@@ -35,10 +35,11 @@ const usualWeights = {
 
 export interface ClientOptions {
   weights?: Partial<typeof usualWeights>;
-  /** What a send becomes on its way: a planted fault. */
-  send?: (args: SendEventArgs) => SendEventArgs;
+  /** So many sessions has a client, and takes them again and again; default: a new one each time it asks for a lock. */
+  sessions?: number;
+  /** How likely an event has a key. */
+  keyRate?: number;
 }
-const same = (args: SendEventArgs): SendEventArgs => args;
 
 const triesMax = 6;
 const controls = [
@@ -110,7 +111,7 @@ export class Client {
       fences: held.map(({ key, session, fence }) => ({ key, session, fence })),
     });
     if (random.chance(0.25)) sent.type = "ping";
-    if (random.chance(0.7)) sent.key = sent.mark;
+    if (random.chance(this.how.keyRate ?? 0.7)) sent.key = sent.mark;
     await this.submit(sent);
     if (sent.key !== null) this.keyed.push(sent);
   }
@@ -232,7 +233,7 @@ export class Client {
 
   private argsOf({ instanceId, type, mark, key, expectedSeq, fences, session }: SendSeen): SendEventArgs {
     const data: Json = { mark, n: mark.length % 4, to: `instance:${this.toOf(mark)}` };
-    return (this.how.send ?? same)({
+    return {
       instanceId,
       type,
       data,
@@ -241,7 +242,7 @@ export class Client {
       ...(fences.length === 0 ? {} : { fences }),
       ...(session === null ? {} : { session }),
       waitMs: Number(mark.at(-1)) % 2 === 0 ? 300 : 0,
-    });
+    };
   }
 
   /** Of the mark alone, so that a repeat is the same call. */
@@ -332,7 +333,8 @@ export class Client {
 
   private async acquire(): Promise<void> {
     const key = this.random.pick(this.history.lockKeys);
-    const session = this.fresh("s");
+    const idempotencyKey = this.fresh("s");
+    const session = this.sessionOf(idempotencyKey);
     const ttlMs = this.random.chance(0.5) ? 5_000 : 60_000;
     const waitMs = this.random.chance(0.5) ? 1_000 : 0;
     const told = await this.ask(true, (runtime) =>
@@ -342,13 +344,18 @@ export class Client {
         holder: `h${this.number}`,
         ttlMs,
         waitMs,
-        idempotencyKey: session,
+        idempotencyKey,
       }),
     );
     if (told.kind !== "done" || told.value.result !== "acquired") return;
     const { fence } = told.value;
     this.held.push({ key, session, fence });
     this.history.grants.push({ key, session, fence });
+  }
+
+  private sessionOf(fresh: string): string {
+    const { sessions } = this.how;
+    return sessions === undefined ? fresh : `s${this.number}-${this.made % sessions}`;
   }
 
   async task(): Promise<void> {

@@ -13,7 +13,7 @@ import { openStatementSimulator } from "./statements";
 /** A change of the runtime is another history of every seed: the fault is looked for from its seed on. */
 const seedsMax = 40;
 
-const sound = ({ plant: _plant, send: _send, rewrite: _rewrite, ...rest }: SeedOptions): SeedOptions => rest;
+const sound = ({ plant: _plant, rewrite: _rewrite, ...rest }: SeedOptions): SeedOptions => rest;
 
 type Run = (seed: number, options: SeedOptions) => Promise<SeedEnd>;
 

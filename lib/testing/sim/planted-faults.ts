@@ -3,12 +3,11 @@
  * list with its seeds is in README.md, and planted-faults.test.ts catches each again.
  */
 import { noWrites, type StepWrites } from "@/lib/store/steps";
-import type { InstanceRow, QueuedMessage } from "@/lib/store/instances";
+import type { InstanceRow, QueuedMessage, TimerRow } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { Store, StoreTransaction, StoredChange } from "@/lib/store/store";
-import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { SeedOptions } from "./run-seed";
-import type { World } from "./world";
+import type { SimProcess, World } from "./world";
 
 export interface PlantedFault {
   what: string;
@@ -89,15 +88,7 @@ type Weights = NonNullable<SeedOptions["weights"]>;
 /** So that a seed has much of what the fault is about. */
 const only = (weights: Weights): Weights => ({ ...nothing, ...weights });
 
-const rarely = (world: World): boolean => world.faults && world.random.chance(0.2);
-
 export const plantedFaults: Record<string, PlantedFault> = {
-  "fence-unchecked": {
-    what: "fences are not compared when the step is applied",
-    seed: 6,
-    says: "I3",
-    options: { send: (args) => ({ ...args, fences: undefined }) },
-  },
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
     seed: 56,
@@ -142,36 +133,10 @@ export const plantedFaults: Record<string, PlantedFault> = {
     },
   },
   "timer-in-memory": {
-    what: "an armed timer is kept in memory and lost with its process",
+    what: "an armed timer is kept in memory until it is due, and lost with its process",
     seed: 1,
     says: "I8",
-    options: { plant: inWrites((writes, world) => (rarely(world) ? { ...writes, armed: [] } : writes)) },
-  },
-  "generation-reused": {
-    what: "a late answer is taken for the present entry of its state",
-    seed: 6,
-    says: "I6",
-    options: {
-      weights: { task: 60 },
-      plant: (store, world) =>
-        inTransactions((tx) => ({
-          async lockTaskByToken(token) {
-            const row = await tx.lockTaskByToken(token);
-            return row?.status === "cancelled" ? { ...row, status: "running" } : row;
-          },
-          async writeSteps(writes) {
-            for (const message of writes.enqueued) {
-              const input = JSON.parse(message.input) as { kind: string; id: string; generation: number };
-              if (input.kind !== "answer") continue;
-              const row = await store.findInstance(message.instanceId);
-              const state = JSON.parse(row?.snapshot ?? "{}") as Partial<Snapshot>;
-              const generation = state.invocations?.[input.id]?.generation ?? input.generation;
-              message.input = JSON.stringify({ ...input, generation });
-            }
-            return tx.writeSteps(writes);
-          },
-        }))(store, world),
-    },
+    options: { plant: timersInMemory },
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
@@ -184,20 +149,6 @@ export const plantedFaults: Record<string, PlantedFault> = {
       ]),
     },
   },
-  "lease-unchecked": {
-    what: "a task's answer is taken though its lease is over",
-    seed: 1,
-    says: "I3",
-    options: {
-      weights: only({ send: 60, task: 60 }),
-      plant: inTransactions((tx) => ({
-        async lockTaskByToken(token) {
-          const row = await tx.lockTaskByToken(token);
-          return row && row.leaseUntil !== null ? { ...row, leaseUntil: Number.MAX_SAFE_INTEGER } : row;
-        },
-      })),
-    },
-  },
   "mailbox-by-id": {
     what: "the mailbox is read in another order than it was filled in",
     seed: 1,
@@ -207,12 +158,6 @@ export const plantedFaults: Record<string, PlantedFault> = {
       busyRate: 0.5,
       plant: inTransactions((tx) => mailboxes(tx, (messages) => messages.reverse())),
     },
-  },
-  "expected-seq-ignored": {
-    what: "expectedSeq is not compared",
-    seed: 1,
-    says: "I3",
-    options: { send: (args) => ({ ...args, expectedSeq: undefined }) },
   },
   "outbox-after-commit": {
     what: "what an instance sends to another is written after its step's commit",
@@ -399,6 +344,28 @@ export const onlyAmongStatements = [
   "flag-cleared-late",
   "feed-by-serial",
 ] as const;
+
+/** How often a process looks into its memory, of its own time. */
+const memoryLookMs = 100;
+
+/** Put into the database by the process that armed it, when it is due: it fires as ever, unless that process crashes. */
+function timersInMemory(store: Store, world: World, process: SimProcess | null): Store {
+  let memory: TimerRow[] = [];
+  const look = async (): Promise<void> => {
+    if (process === null || process.dead) return;
+    const due = memory.filter(({ dueAt }) => dueAt <= world.nowMs);
+    memory = memory.filter((timer) => !due.includes(timer));
+    if (due.length > 0) await store.transaction((tx) => tx.writeSteps({ ...noWrites(), armed: due }));
+    setTimeout(() => void look(), memoryLookMs);
+  };
+  void look();
+  return inTransactions((tx) => ({
+    writeSteps(writes) {
+      memory.push(...writes.armed);
+      return tx.writeSteps({ ...writes, armed: [] });
+    },
+  }))(store, world);
+}
 
 /** A step that has much to do: others come between more often. */
 async function dawdle(tx: StoreTransaction): Promise<void> {

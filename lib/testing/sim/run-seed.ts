@@ -198,7 +198,7 @@ class Follower {
     private position: string,
   ) {
     const { store, plant } = world.options;
-    this.store = plant ? plant(store, world) : store;
+    this.store = plant ? plant(store, world, null) : store;
     void this.follow();
   }
 

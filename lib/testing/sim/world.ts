@@ -56,6 +56,9 @@ export type Watch = <T>(
   work: () => Promise<T>,
 ) => Promise<T>;
 
+/** `process`: null for who only reads along. */
+export type Plant = (store: Store, world: World, process: SimProcess | null) => Store;
+
 export interface WorldOptions {
   seed: number;
   /** The real one; stays open. */
@@ -70,7 +73,7 @@ export interface WorldOptions {
   /** How likely a batch finds an instance held by another. */
   busyRate: number;
   /** Changes what a process does for the worse: a planted fault. */
-  plant?: (store: Store, world: World) => Store;
+  plant?: Plant;
   /** Before any process is opened. */
   onTime: (time: VirtualTime) => void;
   /** Lets a transaction under way: the statement-level simulator tells its statements by it. */
@@ -202,7 +205,9 @@ export class World {
       },
     };
     const process: SimProcess = part as SimProcess;
-    const real = this.options.plant ? this.options.plant(this.options.store, this) : this.options.store;
+    const real = this.options.plant
+      ? this.options.plant(this.options.store, this, process)
+      : this.options.store;
     Object.assign(part, {
       runtime: createRuntime({
         store: this.options.storeOf(real, this, process),

@@ -1,0 +1,200 @@
+/**
+ * Faults planted into the product's source, one line each: what a careless change of it might do. Each must be caught by a
+ * seed; the list with its seeds is in README.md, and mutations.test.ts catches each again.
+ */
+import type { SeedOptions } from "./run-seed";
+import type { Change } from "./mutant";
+
+export interface Mutation extends Change {
+  what: string;
+  level: "boundary" | "statement";
+  /** A seed that catches it, and the beginning of what it says. */
+  seed: number;
+  says: string;
+  options: SeedOptions;
+}
+
+const nothing = Object.fromEntries(
+  ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
+    .concat("children", "force")
+    .map((name) => [name, 0]),
+);
+/** So that a seed has much of what the fault is about. */
+const only = (weights: NonNullable<SeedOptions["weights"]>): NonNullable<SeedOptions["weights"]> => ({
+  ...nothing,
+  ...weights,
+});
+
+const stepping = "lib/runtime/stepping";
+const lockRules = "lib/runtime/locks/lock-rules.ts";
+const taskRules = "lib/runtime/tasks/task-rules.ts";
+const optimistic = "lib/store/sql/optimistic-steps.ts";
+
+export const mutations: Record<string, Mutation> = {
+  "fence-unchecked": {
+    what: "fences are not compared when the step is applied",
+    file: `${stepping}/step-batch.ts`,
+    from: "if (wrong === null) continue;",
+    to: "if (wrong !== undefined) continue;",
+    level: "boundary",
+    seed: 1,
+    says: "I3",
+    options: { weights: only({ send: 60, lock: 40, force: 20 }) },
+  },
+  "older-fence-taken": {
+    what: "a fence is compared with <, not with =: an older one of the same session is good",
+    file: `${stepping}/step-batch.ts`,
+    from: "if (lock.fence !== fence.fence) return",
+    to: "if (lock.fence < fence.fence) return",
+    level: "boundary",
+    seed: 10,
+    says: "I3",
+    options: { weights: only({ send: 60, lock: 60, force: 40 }), sessions: 1 },
+  },
+  "expected-seq-unchecked": {
+    what: "expectedSeq is not compared when the message is applied",
+    file: `${stepping}/step-batch.ts`,
+    from: "if (message.expectedSeq !== null && message.expectedSeq !== row.seq)",
+    to: "if (message.expectedSeq === -1)",
+    level: "boundary",
+    seed: 4,
+    says: "I3",
+    options: {},
+  },
+  "key-not-kept": {
+    what: "a key is not stored with what was done under it",
+    file: `${stepping}/step-batch.ts`,
+    from: `|| verdict.kind === "refused") continue;`,
+    to: `|| verdict.kind !== "queued") continue;`,
+    level: "boundary",
+    seed: 1,
+    says: "I1",
+    options: { weights: { repeat: 30 } },
+  },
+  "message-stays": {
+    what: "an applied message is not taken out of the mailbox",
+    file: `${stepping}/turn.ts`,
+    from: "if (place) this.writes.consumed.push(place);",
+    to: "",
+    level: "boundary",
+    seed: 6,
+    says: "I1",
+    options: {},
+  },
+  "timer-before-its-time": {
+    what: "a timer fires with the next step, whatever the time",
+    file: `${stepping}/turn.ts`,
+    from: "if (timer.dueAt > now) continue;",
+    to: "",
+    level: "boundary",
+    seed: 1,
+    says: "I6",
+    options: {},
+  },
+  "timer-outlives-its-state": {
+    what: "a state that is left does not take its timers along",
+    file: "lib/statechart/enter-exit.ts",
+    from: "run.disarm(afterTimerId(state.name, timer.key, run.generations[state.name] ?? 0));",
+    to: "void timer;",
+    level: "boundary",
+    seed: 1,
+    says: "I6",
+    options: {},
+  },
+  "answer-of-an-earlier-entry": {
+    what: "a task's answer is taken whatever entry of its state asked for it",
+    file: "lib/statechart/macrostep.ts",
+    from: "if (running?.generation !== input.generation)",
+    to: "if (running === undefined)",
+    level: "boundary",
+    seed: 28,
+    says: "I6",
+    options: { weights: { task: 60 }, busyRate: 0.6 },
+  },
+  "lease-over": {
+    what: "a claim counts though its lease is over",
+    file: taskRules,
+    from: `if (task.leaseUntil <= now) return "lost";`,
+    to: "",
+    level: "boundary",
+    seed: 22,
+    says: "I3",
+    options: { weights: only({ send: 60, task: 60 }) },
+  },
+  "retry-that-nobody-can-claim": {
+    what: "a task that is to be tried again is not put back into its queue",
+    file: taskRules,
+    from: "queue: task.type,",
+    to: "queue: null,",
+    level: "boundary",
+    seed: 1,
+    says: "I8",
+    options: { weights: { task: 60 } },
+  },
+  "waiter-granted-twice": {
+    what: "who is granted a lock after waiting stays in its queue",
+    file: lockRules,
+    from: "book.leave(waiter);\n    if (waiter.heartbeatAt",
+    to: "if (waiter.heartbeatAt",
+    level: "boundary",
+    seed: 4,
+    says: "I7",
+    options: { weights: only({ send: 20, lock: 80 }) },
+  },
+  "fence-given-again": {
+    what: "the fence does not rise when a lock changes hands",
+    file: lockRules,
+    from: "fence: book.row.fence + 1,\n    holder: to.holder,",
+    to: "fence: Math.max(1, book.row.fence),\n    holder: to.holder,",
+    level: "boundary",
+    seed: 1,
+    says: "I3",
+    options: { weights: only({ send: 20, lock: 80 }) },
+  },
+  "renewed-after-its-end": {
+    what: "a lease that ran out is renewed",
+    file: lockRules,
+    from: `if (!book.isHeld()) return { lost: "expired" };`,
+    to: "",
+    level: "boundary",
+    seed: 7,
+    says: "I3",
+    options: { weights: only({ send: 20, lock: 80 }) },
+  },
+  "served-from-the-back": {
+    what: "of those who wait for a lock the last is served first",
+    file: lockRules,
+    from: "for (const waiter of book.queue) {\n    // A state",
+    to: "for (const waiter of [...book.queue].reverse()) {\n    // A state",
+    level: "boundary",
+    seed: 4,
+    says: "I7",
+    options: { weights: only({ send: 20, lock: 80 }) },
+  },
+  "overtaken-step-written": {
+    what: "an optimistic step does not look whether its instance is still where it was read",
+    file: optimistic,
+    from: ` AND "seq" = \${ofRow("seq", "r")} - 1`,
+    to: "",
+    level: "statement",
+    seed: 5,
+    says: "error: duplicate key",
+    options: { weights: only({ send: 80 }), keyRate: 0, instances: 1, operations: 12, faultRate: 0 },
+  },
+  "answer-locks-its-instance": {
+    what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",
+    file: "lib/runtime/tasks/complete-task.ts",
+    from: "await postAnswer(tx, task, { output }",
+    to: "for (let left = 10; left > 0; left -= 1) await tx.now(); await tx.lockInstances([task.instanceId]); await postAnswer(tx, task, { output }",
+    level: "statement",
+    seed: 6,
+    says: "a deadlock",
+    options: {
+      weights: only({ send: 40, task: 80 }),
+      clients: 5,
+      instances: 1,
+      operations: 12,
+      faultRate: 0,
+    },
+  },
+};
