@@ -180,3 +180,16 @@ test("every endpoint names a permission, and parameters of its path are in its s
     expect(Object.keys(endpoint.params.shape).sort(), name).toEqual(wanted.sort());
   }
 });
+
+test("of several shapes the one that was meant is told what is wrong within it; else what they are", async () => {
+  const ask = async (selection: unknown) => {
+    const body = JSON.stringify({ selection });
+    const response = await call(recordingVerbs(), "POST", "/batches/count", { body });
+    return (await errorOf(response)).message;
+  };
+  expect(await ask({ filter: { colour: "red" } })).toBe(
+    "body.selection.filter.colour: isn't a field of this call.",
+  );
+  expect(await ask({ instanceIds: ["a b"] })).toMatch(/^body\.selection\.instanceIds\.0: use letters/);
+  expect(await ask({})).toBe("body.selection: must be {instanceIds: [1 to 1,000 ids]} or {filter: {…}}.");
+});

@@ -62,7 +62,16 @@ test("what is missing or contradicts itself never reaches the server", async () 
   await expect(run("suspend", "--reason", "r")).rejects.toThrow("Say which instances");
   await expect(run("suspend", "a", "--all", "--reason", "r")).rejects.toThrow("Say which instances");
   await expect(run("suspend", "a")).rejects.toThrow("needs --reason");
-  await expect(run("dance", "a")).rejects.toThrow('There is no "lockstep batch dance"');
+  for (const ids of [["a"], [], ["a", "b"]]) {
+    await expect(run("dance", ...ids)).rejects.toThrow(
+      'There is no "lockstep batch dance". There are: suspend,',
+    );
+  }
+  for (const rate of ["1e3", "0x10", " 5", "5.0", "", "-1"]) {
+    await expect(run("suspend", "a", "--reason", "r", `--rate=${rate}`)).rejects.toThrow(
+      "--rate takes a whole number",
+    );
+  }
   expect(await run("show", "none")).toBe(1);
   expect(said.err).toBe("lockstep: There is no batch none.\n");
 });

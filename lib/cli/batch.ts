@@ -5,11 +5,14 @@
  *        said in its words, exit 1; so is a batch of which something was refused, with --wait.
  */
 import { parseArgs } from "node:util";
+import { assert } from "@/lib/base/assert";
 import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
+import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -43,6 +46,7 @@ export async function batch(args: string[]): Promise<ExitCode> {
     const [verb = "list", ...ids] = positionals;
     const known = batchVerb.safeParse(verb);
     if (known.success) return await make(client, known.data, ids, values);
+    requireVerb("batch", verb, [...batchVerb.options, "list", "show", "items", "stop", "go-on"]);
     if (verb === "list") return await list(client, values);
     const [batchId, ...more] = ids;
     if (batchId === undefined || more.length > 0) throw new UsageError(`batch ${verb} needs one batch's id.`);
@@ -132,11 +136,10 @@ async function look(client: Client, verb: string, batchId: string, values: Value
     case "stop":
       await say(await client.cancelBatch({ batchId }));
       return exit.ok;
-    case "go-on":
+    default:
+      assert(verb === "go-on", "every verb that is known is done");
       await say(await client.resumeBatch({ batchId }));
       return exit.ok;
-    default:
-      throw new UsageError(`There is no "lockstep batch ${verb}".`);
   }
 }
 
@@ -146,12 +149,6 @@ async function items(client: Client, batchId: string, { outcome, json }: Values)
     const { instanceId, status, error } = item;
     await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("\t"));
   }
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 1) return number;
-  throw new UsageError(`${name} takes a whole number from 1 on.`);
 }
 
 function pairOf(text: string): [from: string, to: string] {

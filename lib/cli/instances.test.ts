@@ -3,6 +3,7 @@
  */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { handle } from "@/lib/api/handle";
+import type { JsonObject } from "@/lib/base/json";
 import { serveHttp, type TestServer } from "@/lib/testing/http-server";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { instances } from "./instances";
@@ -55,5 +56,42 @@ test("what the server refuses is said in its words; a missing reason never reach
   expect(said.err).toBe("lockstep: Instance c is running: redrive is for one that is failed.\n");
   await expect(run("terminate", "c")).rejects.toThrow("needs --reason");
   await expect(run("dance", "c")).rejects.toThrow('There is no "lockstep instances dance"');
+  await expect(run("dance")).rejects.toThrow('There is no "lockstep instances dance"');
   expect((await at.runtime.getInstance(local, { instanceId: "c" })).status).toBe("running");
+});
+
+test("a dry run of a migration tells all that would go, and ends as the migration would", async () => {
+  const first = { lockstep: 1, initial: "a", states: { a: { after: { "1h": "b" } }, b: {} } };
+  await publish(at.runtime, "move", first);
+  await at.runtime.startInstance(local, { chartId: "move", id: "m" });
+  const publishNext = async (chart: JsonObject) => {
+    const { revision, draft } = await at.runtime.getChart(local, { chartId: "move" });
+    const next = {
+      chartId: "move",
+      baseRevision: revision,
+      text: JSON.stringify(chart),
+      layout: draft.layout,
+    };
+    const saved = await at.runtime.saveDraft(local, next);
+    await at.runtime.publishVersion(local, { chartId: "move", revision: saved.revision });
+  };
+  await publishNext({ ...first, context: { tries: 0 }, states: { a: {}, b: {} } });
+  await publishNext({ ...first, initial: "b", states: { b: {} } });
+  const migrate = (version: number, ...more: string[]) =>
+    run("migrate", "m", "--version", String(version), "--reason", "r", ...more);
+  expect(await migrate(2, "--dry-run")).toBe(0);
+  expect(said.out.split("\n")).toEqual([
+    "m ok",
+    "  a → a",
+    "  timer 1h is dropped",
+    "  context.tries is added",
+    "",
+  ]);
+  expect(await migrate(3, "--dry-run")).toBe(1);
+  expect(said.out).toMatch(/^m needs-mapping\n {2}a → \? {2}needs-mapping {2}./);
+  expect(await migrate(3, "--dry-run", "--json")).toBe(1);
+  expect(JSON.parse(said.out)).toMatchObject({ changed: false, plan: { verdict: "needs-mapping" } });
+  expect(await migrate(3)).toBe(1);
+  expect(await migrate(2)).toBe(0);
+  expect(said.out).toContain("is of version 2 now, #2\n  a → a\n  timer 1h is dropped");
 });

@@ -5,9 +5,12 @@
  */
 import { parseArgs } from "node:util";
 import type { Client } from "@/lib/client/client";
-import type { InstanceStatus } from "@/lib/contract/instances";
+import { assert } from "@/lib/base/assert";
+import type { InstanceStatus, MigrateResult } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
-import { UsageError, type ExitCode } from "./usage";
+import { requireVerb } from "./require-verb";
+import { exit, UsageError, type ExitCode } from "./usage";
+import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 const controls = {
@@ -17,6 +20,7 @@ const controls = {
   terminate: "terminateInstance",
   redrive: "redriveInstance",
 } as const;
+const verbs = ["list", "show", ...Object.keys(controls), "fork", "migrate"];
 const isControl = (verb: string): verb is keyof typeof controls => Object.hasOwn(controls, verb);
 
 const parse = (args: string[]) =>
@@ -40,11 +44,12 @@ export async function instances(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", instanceId, ...more] = positionals;
+    requireVerb("instances", verb, verbs);
     if (more.length > 0) throw new UsageError("instances takes one verb and one id.");
     if (verb === "list" && instanceId === undefined) await list(client, values);
     else if (instanceId === undefined) throw new UsageError(`instances ${verb} needs an id.`);
-    else await act(client, verb, instanceId, values);
-    return undefined;
+    else return act(client, verb, instanceId, values);
+    return exit.ok;
   });
 }
 
@@ -66,7 +71,7 @@ async function list(client: Client, { chart, status, json }: Values): Promise<vo
   }
 }
 
-async function act(client: Client, verb: string, instanceId: string, values: Values): Promise<void> {
+async function act(client: Client, verb: string, instanceId: string, values: Values): Promise<ExitCode> {
   const reason = (): string => {
     if (values.reason !== undefined && values.reason.trim() !== "") return values.reason;
     throw new UsageError(`instances ${verb} needs --reason: log and audit keep it.`);
@@ -86,7 +91,8 @@ async function act(client: Client, verb: string, instanceId: string, values: Val
     const seq = values.seq === undefined ? {} : { seq: wholeNumber("--seq", values.seq) };
     const forked = await client.forkInstance({ instanceId, ...seq, reason: reason() }, key);
     await say(forked, forked.id);
-  } else if (verb === "migrate") {
+  } else {
+    assert(verb === "migrate", "every verb that is known is done");
     const result = await client.migrateInstance(
       {
         instanceId,
@@ -97,21 +103,28 @@ async function act(client: Client, verb: string, instanceId: string, values: Val
       },
       key,
     );
-    const states = result.plan.states.map(({ state, to, why }) => `  ${state} → ${to ?? `? ${why ?? ""}`}`);
     const moved = result.changed
       ? `is of version ${result.version} now, #${result.seq}`
       : result.plan.verdict;
-    await say(result, [`${instanceId} ${moved}`, ...states].join("\n"));
-  } else {
-    throw new UsageError(`There is no "lockstep instances ${verb}".`);
+    await say(result, [`${instanceId} ${moved}`, ...planLines(result.plan)].join("\n"));
+    // As the same call without --dry-run would end: the server would refuse it.
+    if (result.plan.verdict !== "ok") return exit.chart;
   }
+  return exit.ok;
 }
 
-function wholeNumber(name: string, text: string | undefined): number {
-  const number = Number(text);
-  if (text !== undefined && Number.isInteger(number) && number >= 1) return number;
-  throw new UsageError(`${name} takes a whole number from 1 on.`);
-}
+/** All that a migration does, or would do. */
+const planLines = ({ states, timersDropped, contextAdded }: MigrateResult["plan"]): string[] => [
+  ...states.map(({ state, to, verdict, why }) =>
+    [
+      `  ${state} → ${to ?? "?"}`,
+      ...(verdict === "ok" ? [] : [verdict]),
+      ...(why === null ? [] : [why]),
+    ].join("  "),
+  ),
+  ...timersDropped.map((timer) => `  timer ${timer} is dropped`),
+  ...contextAdded.map((root) => `  context.${root} is added`),
+];
 
 function pairOf(text: string): [from: string, to: string] {
   const at = text.indexOf("=");

@@ -4,10 +4,13 @@
  * Holds: a force-release names the fence it is about: one that has moved meanwhile is refused, exit 1.
  */
 import { parseArgs } from "node:util";
+import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
 import type { LockSummary } from "@/lib/contract/locks";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
+import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -29,6 +32,7 @@ export async function locks(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", key, ...more] = positionals;
+    requireVerb("locks", verb, ["list", "show", "log", "force-release"]);
     if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
     if (verb === "list" && key === undefined) await list(client, values);
     else if (key === undefined) throw new UsageError(`locks ${verb} needs a key.`);
@@ -74,7 +78,8 @@ async function act(client: Client, verb: string, key: string, values: Values): P
       ];
       await writeLine(values.json ? JSON.stringify(entry) : line.join("\t").trimEnd());
     }
-  } else if (verb === "force-release") {
+  } else {
+    assert(verb === "force-release", "every verb that is known is done");
     const { reason } = values;
     if (reason === undefined || reason.trim() === "") {
       throw new UsageError("locks force-release needs --reason: log and audit keep it.");
@@ -84,7 +89,7 @@ async function act(client: Client, verb: string, key: string, values: Values): P
         "locks force-release needs --fence, as locks show tells it: it may have moved since.",
       );
     }
-    const expectedFence = wholeNumber("--fence", values.fence);
+    const expectedFence = wholeNumber("--fence", values.fence, 0);
     const done = await client.forceReleaseLock(
       { key, expectedFence, reason },
       { idempotencyKey: crypto.randomUUID() },
@@ -95,13 +100,5 @@ async function act(client: Client, verb: string, key: string, values: Values): P
         ? JSON.stringify(done)
         : `${key} was taken from ${done.previousHolder ?? "nobody"}; ${next}, fence ${done.fence}`,
     );
-  } else {
-    throw new UsageError(`There is no "lockstep locks ${verb}".`);
   }
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0) return number;
-  throw new UsageError(`${name} takes a whole number, not ${text}.`);
 }

@@ -2,9 +2,11 @@
  * `lockstep retention`: how long a server keeps what is over, changed and tried.
  */
 import { parseArgs } from "node:util";
+import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
 import { retentionRule, type RetentionRuleView } from "@/lib/contract/operations";
 import { askServer, serverOptions } from "./ask-server";
+import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -25,6 +27,7 @@ export async function retention(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", name, ...more] = positionals;
+    requireVerb("retention", verb, ["list", "preview", "set"]);
     if (more.length > 0) throw new UsageError("retention takes one verb and one rule.");
     if (verb === "list" && name === undefined) await list(client, values);
     else await act(client, verb, name, values);
@@ -50,7 +53,8 @@ async function act(client: Client, verb: string, name: string | undefined, value
     const found = await client.previewRetention({ rule: rule.data, ...keepMs });
     const text = `${found.complete ? "" : "at least "}${found.count} would go`;
     await writeLine(json ? JSON.stringify(found) : text);
-  } else if (verb === "set") {
+  } else {
+    assert(verb === "set", "every verb that is known is done");
     if (keep === undefined) throw new UsageError("retention set needs --keep, as 30d or for-ever.");
     if (reason === undefined || reason.trim() === "") {
       throw new UsageError("retention set needs --reason: the audit keeps it.");
@@ -65,8 +69,6 @@ async function act(client: Client, verb: string, name: string | undefined, value
       reason,
     });
     await writeLine(json ? JSON.stringify(set) : lineOf(set));
-  } else {
-    throw new UsageError(`There is no "lockstep retention ${verb}".`);
   }
 }
 

@@ -5,11 +5,14 @@
  *        in its words, exit 1.
  */
 import { parseArgs } from "node:util";
+import { assert } from "@/lib/base/assert";
 import type { Json } from "@/lib/base/json";
 import type { ArgsOf, Client } from "@/lib/client/client";
 import type { Misfire, ScheduleView, TickView } from "@/lib/contract/schedules";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
+import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 type Rule = Omit<ArgsOf<"createSchedule">, "id">;
@@ -40,10 +43,13 @@ const parse = (args: string[]) =>
   });
 type Values = ReturnType<typeof parse>["values"];
 
+const verbs = ["list", "show", "create", "update", "pause", "resume", "run", "ticks", "delete"];
+
 export async function schedules(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", scheduleId, ...more] = positionals;
+    requireVerb("schedules", verb, verbs);
     if (more.length > 0) throw new UsageError("schedules takes one verb and one id.");
     if (verb === "list" && scheduleId === undefined) await list(client, values);
     else if (scheduleId === undefined) throw new UsageError(`schedules ${verb} needs an id.`);
@@ -109,10 +115,9 @@ async function act(client: Client, verb: string, scheduleId: string, values: Val
         await say(tick, tickLine(tick));
       }
       return;
-    case "delete":
-      return say(await client.deleteSchedule({ scheduleId }), `${scheduleId} is deleted`);
     default:
-      throw new UsageError(`There is no "lockstep schedules ${verb}".`);
+      assert(verb === "delete", "every verb that is known is done");
+      return say(await client.deleteSchedule({ scheduleId }), `${scheduleId} is deleted`);
   }
 }
 
@@ -163,7 +168,8 @@ function actionOf(values: Values, present: ScheduleView["action"] | null): Rule[
   const version = values.version === undefined ? before?.version : wholeNumber("--version", values.version);
   const input = values.input === undefined ? before?.input : readJson("--input", values.input);
   const businessKey = values.key ?? before?.businessKey;
-  const priority = values.priority === undefined ? before?.priority : Number(values.priority);
+  const priority =
+    values.priority === undefined ? before?.priority : wholeNumber("--priority", values.priority, 0);
   return {
     kind: "start",
     chartId,
@@ -181,12 +187,6 @@ function readJson(name: string, text: string): Json {
   } catch {
     throw new UsageError(`${name} takes JSON, not ${text}.`);
   }
-}
-
-function wholeNumber(name: string, text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 1) return number;
-  throw new UsageError(`${name} takes a whole number from 1 on.`);
 }
 
 function pairOf(text: string): [key: string, value: string] {

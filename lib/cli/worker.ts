@@ -23,7 +23,7 @@ export async function worker(args: string[]): Promise<ExitCode> {
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError("worker takes one module.");
   const slots = Number(values.slots);
-  if (!Number.isInteger(slots) || slots < 1 || slots > 1_000) {
+  if (!/^\d{1,4}$/.test(values.slots) || slots < 1 || slots > 1_000) {
     throw new UsageError(`--slots takes a whole number from 1 to 1000, not ${values.slots}.`);
   }
   if (!URL.canParse(values.url)) throw new UsageError(`--url takes an address, not ${values.url}.`);

@@ -4,6 +4,7 @@
 import { parseArgs } from "node:util";
 import type { Client } from "@/lib/client/client";
 import { askServer, serverOptions } from "./ask-server";
+import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -23,6 +24,7 @@ export async function workers(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", workerId, ...more] = positionals;
+    requireVerb("workers", verb, ["list", "drain", "undrain", "reset"]);
     if (more.length > 0) throw new UsageError("workers takes one verb and one id.");
     if (verb === "list" && workerId === undefined) await list(client, values);
     else if (workerId === undefined) throw new UsageError(`workers ${verb} needs an id.`);
@@ -50,8 +52,6 @@ async function list(client: Client, { json }: Values): Promise<void> {
 
 async function act(client: Client, verb: string, workerId: string, values: Values): Promise<void> {
   const { reason, breaker, json } = values;
-  if (!["drain", "undrain", "reset"].includes(verb))
-    throw new UsageError(`There is no "lockstep workers ${verb}".`);
   if (reason === undefined || reason.trim() === "") {
     throw new UsageError(`workers ${verb} needs --reason: the audit keeps it.`);
   }

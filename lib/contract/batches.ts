@@ -2,7 +2,7 @@
  * Batches: one control verb over many instances.
  */
 import { z } from "zod";
-import { id, pageOf, pageQuery, timestamp, versionNumber } from "./common";
+import { id, oneOf, pageOf, pageQuery, timestamp, versionNumber } from "./common";
 import { controlBody, instanceQuery, instanceStatus, migrateBody } from "./instances";
 
 export const batchVerb = z.enum([
@@ -18,7 +18,7 @@ export type BatchVerb = z.infer<typeof batchVerb>;
 
 /** Of the list of instances; an empty one selects all. */
 const filter = instanceQuery.omit({ cursor: true, limit: true });
-export const batchSelection = z.union([
+export const batchSelection = oneOf("must be {instanceIds: [1 to 1,000 ids]} or {filter: {…}}", [
   z.strictObject({ instanceIds: z.array(id).min(1).max(1_000) }),
   z.strictObject({ filter }),
 ]);

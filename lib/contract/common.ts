@@ -4,6 +4,8 @@
 import { z } from "zod";
 import type { ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { labelKeyMax, labelsMax, labelValueMax } from "@/lib/base/limits";
+import { isStorable } from "@/lib/base/storable-text";
 
 /** Largest chart document with layout in one request. */
 export const chartBytesMax = 10 * 1024 * 1024;
@@ -17,8 +19,9 @@ export const id = z
   .min(1)
   .max(128)
   .regex(idPattern, "use letters, digits and . _ : @ -, starting with a letter or digit");
-/** A version's number; the database counts to here. */
-export const versionNumber = z.int().min(1).max(2_147_483_647);
+/** The database counts to here. */
+export const versionMax = 2_147_483_647;
+export const versionNumber = z.int().min(1).max(versionMax);
 /** Lock keys: as ids, also with / inside. */
 export const lockKey = z
   .string()
@@ -28,23 +31,47 @@ export const lockKey = z
     /^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/,
     "use letters, digits and . _ : @ / -, starting with a letter or digit",
   );
+/** What is looked for in columns: no row can have a text that none of them takes, and SQLite would end it there. */
+export const searchText = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(isStorable, "holds a character that no stored text has (U+0000 or half a surrogate pair)");
+export const labels = z
+  .record(z.string().min(1).max(labelKeyMax), z.string().max(labelValueMax))
+  .refine((all) => Object.keys(all).length <= labelsMax, `at most ${labelsMax} labels`);
 export const eventType = z.string().min(1).max(256);
 /** Milliseconds since the epoch on the database's clock. */
 export const timestamp = z.int();
 export const seq = z.int().min(0);
 export const idempotencyKey = z.string().min(1).max(256);
 
-/** Query strings carry text: whole numbers only, else an error that names the field. */
-export const queryInt = (max: number) =>
+/** Paths and query strings carry text: decimal digits only, else an error that names the field. */
+export const textInt = (min: number, max: number) =>
   z
     .string()
-    .regex(/^-?\d{1,16}$/, "must be a whole number")
+    .regex(/^\d{1,16}$/, "must be a whole number, in decimal digits alone")
     .transform(Number)
-    .pipe(z.int().min(0).max(max));
+    .pipe(z.int().min(min).max(max));
+
+/** One of several shapes without a name of their own in common; `wanted` says which, in the caller's words. */
+export const oneOf = <const Options extends readonly [z.ZodType, z.ZodType, ...z.ZodType[]]>(
+  wanted: string,
+  options: Options,
+) => z.union(options, { error: wanted });
+/** One of several shapes that `name` tells apart. */
+export const namedBy = <
+  const Name extends string,
+  const Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
+>(
+  name: Name,
+  values: readonly string[],
+  options: Options,
+) => z.discriminatedUnion(name, options, { error: `must be ${values.join(" or ")}` });
 
 export const pageQuery = {
-  cursor: z.string().max(512).optional(),
-  limit: queryInt(200).pipe(z.int().min(1)).optional(),
+  cursor: searchText(512).optional(),
+  limit: textInt(1, 200).optional(),
 };
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });

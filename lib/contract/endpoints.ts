@@ -6,7 +6,7 @@ import { z } from "zod";
 import { payloadBytesMax } from "@/lib/base/limits";
 import * as batches from "./batches";
 import * as charts from "./charts";
-import { chartBytesMax, id, idempotencyKey, timestamp, versionNumber } from "./common";
+import { chartBytesMax, id, idempotencyKey, textInt, timestamp, versionMax } from "./common";
 import * as instances from "./instances";
 import * as locks from "./locks";
 import * as operations from "./operations";
@@ -102,7 +102,7 @@ export const endpoints = {
     method: "GET",
     path: "/charts/:chartId/versions/:version",
     permission: "charts:read",
-    params: z.object({ chartId: id, version: z.coerce.number().pipe(versionNumber) }),
+    params: z.object({ chartId: id, version: textInt(1, versionMax) }),
     response: charts.versionView,
   }),
   listInstances: define({
@@ -269,7 +269,7 @@ export const endpoints = {
     method: "GET",
     path: "/instances/:instanceId/log/:seq",
     permission: "instances:read",
-    params: z.object({ instanceId: id, seq: z.coerce.number().int().min(1) }),
+    params: z.object({ instanceId: id, seq: textInt(1, Number.MAX_SAFE_INTEGER) }),
     response: instances.logEntryDetail,
   }),
   listLocks: define({

@@ -6,11 +6,13 @@ import {
   eventType,
   id,
   json,
+  labels,
   lockKey,
   pageOf,
   pageQuery,
-  queryInt,
+  searchText,
   seq,
+  textInt,
   timestamp,
   versionNumber,
 } from "./common";
@@ -169,7 +171,7 @@ export const startInstanceBody = z.strictObject({
   id: id.optional(),
   input: json.optional(),
   businessKey: z.string().max(256).optional(),
-  labels: z.record(z.string().min(1).max(64), z.string().max(256)).optional(),
+  labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });
 export const fence = z.strictObject({ key: lockKey, session: id, fence: z.int().min(1) });
@@ -269,9 +271,9 @@ export const instanceQuery = z.strictObject({
   ...pageQuery,
   chartId: id.optional(),
   status: instanceStatus.optional(),
-  state: z.string().max(256).optional(),
-  idPrefix: z.string().max(128).optional(),
-  businessKey: z.string().max(256).optional(),
+  state: searchText(256).optional(),
+  idPrefix: searchText(128).optional(),
+  businessKey: searchText(256).optional(),
   /** Children of that instance's invocations. */
   parent: id.optional(),
 });
@@ -297,13 +299,13 @@ export type ChildList = z.infer<typeof childList>;
 export const childQuery = z.strictObject({ ...pageQuery, status: childStatus.optional() });
 export const logQuery = z.strictObject({
   /** Entries with seq below this, newest first (default: from the newest). */
-  before: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  before: textInt(0, Number.MAX_SAFE_INTEGER).optional(),
   limit: pageQuery.limit,
 });
 export const logPage = z.object({ items: z.array(logEntry), total: z.int() });
 export const stateQuery = z.strictObject({
-  seq: queryInt(Number.MAX_SAFE_INTEGER).optional(),
-  at: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  seq: textInt(0, Number.MAX_SAFE_INTEGER).optional(),
+  at: textInt(0, Number.MAX_SAFE_INTEGER).optional(),
 });
 
 /** Of the verbs that suspend, resume, cancel, terminate and redrive. */

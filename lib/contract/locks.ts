@@ -2,7 +2,7 @@
  * Locks: lease for liveness, fence for safety.
  */
 import { z } from "zod";
-import { id, lockKey, pageOf, pageQuery, timestamp } from "./common";
+import { id, lockKey, pageOf, pageQuery, searchText, timestamp } from "./common";
 
 export const lockHealth = z.enum(["free", "healthy", "late", "expired", "holder-finished"]);
 export const lockSummary = z.object({
@@ -127,7 +127,7 @@ export const lockQuery = z.strictObject({
   ...pageQuery,
   /** Default: held and expired ones; `all` adds free keys that have a history. */
   status: z.enum(["held", "expired", "free", "all"]).optional(),
-  search: z.string().max(256).optional(),
+  search: searchText(256).optional(),
 });
 export const lockLogQuery = z.strictObject({ before: pageQuery.cursor, limit: pageQuery.limit });
 export const lockLogPage = z.object({ items: z.array(lockLogEntry), total: z.int() });

@@ -2,14 +2,14 @@
  * What keeps an installation going: the fleet's counts, what is forgotten when, workers and their breakers.
  */
 import { z } from "zod";
-import { id, queryInt, timestamp } from "./common";
+import { id, textInt, timestamp } from "./common";
 import { workerId } from "./tasks";
 
 const reason = z.string().trim().min(3).max(1000);
 
 export const fleetQuery = z.strictObject({
   /** Default: now. */
-  at: queryInt(Number.MAX_SAFE_INTEGER).optional(),
+  at: textInt(0, Number.MAX_SAFE_INTEGER).optional(),
   chartId: id.optional(),
 });
 export const fleetView = z.object({
@@ -65,7 +65,9 @@ export const setRetentionBody = z.strictObject({
   reason,
 });
 /** `keepMs` default: the rule's own. */
-export const previewRetentionQuery = z.strictObject({ keepMs: queryInt(Number.MAX_SAFE_INTEGER).optional() });
+export const previewRetentionQuery = z.strictObject({
+  keepMs: textInt(0, Number.MAX_SAFE_INTEGER).optional(),
+});
 export const retentionPreview = z.object({
   rule: retentionRule,
   keepMs: keepMs.nullable(),

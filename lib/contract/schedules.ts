@@ -2,7 +2,18 @@
  * Schedules: cron rules that start instances or send events, their ticks.
  */
 import { z } from "zod";
-import { eventType, id, json, pageOf, pageQuery, timestamp, versionNumber } from "./common";
+import {
+  eventType,
+  id,
+  json,
+  labels,
+  namedBy,
+  oneOf,
+  pageOf,
+  pageQuery,
+  timestamp,
+  versionNumber,
+} from "./common";
 
 const startAction = z.strictObject({
   kind: z.literal("start"),
@@ -11,13 +22,13 @@ const startAction = z.strictObject({
   version: versionNumber.optional(),
   input: json.optional(),
   businessKey: z.string().max(256).optional(),
-  labels: z.record(z.string().min(1).max(64), z.string().max(256)).optional(),
+  labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });
 const sendAction = z.strictObject({
   kind: z.literal("send"),
   /** By its id, or by a business key that one unended instance alone has. */
-  to: z.union([
+  to: oneOf("must be {instanceId} or {businessKey}", [
     z.strictObject({ instanceId: id }),
     z.strictObject({ businessKey: z.string().min(1).max(256) }),
   ]),
@@ -33,7 +44,7 @@ const rule = z.strictObject({
   cron: z.string().min(1).max(256),
   /** IANA, e.g. `Europe/Berlin`; default UTC. */
   timeZone: z.string().min(1).max(64).optional(),
-  action: z.discriminatedUnion("kind", [startAction, sendAction]),
+  action: namedBy("kind", ['"start"', '"send"'], [startAction, sendAction]),
   /** What becomes of ticks that came more than 30 s before a worker could see to them; default `once`. */
   misfire: misfire.optional(),
   /** Of `all`; default 10. */

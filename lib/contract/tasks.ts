@@ -2,12 +2,12 @@
  * Tasks: outside work under a lease, for workers in any language.
  */
 import { z } from "zod";
-import { id, json, pageOf, pageQuery, timestamp } from "./common";
+import { id, json, pageOf, pageQuery, searchText, timestamp } from "./common";
 import { fence } from "./instances";
 
 /** The src of an invocation. */
 const type = z.string().min(1).max(256);
-export const workerId = z.string().min(1).max(128);
+export const workerId = searchText(128).min(1);
 const token = z.string().min(1).max(64);
 const taskError = z.object({ code: z.string(), message: z.string(), data: json.optional() });
 
@@ -148,7 +148,7 @@ export const taskQuery = z.strictObject({ ...pageQuery });
 
 /** Tasks of all instances that wait for a person, the longest waiting first. */
 export const openTaskQuery = z.strictObject({ ...pageQuery, kind: z.literal("human") });
-export const taskParams = z.object({ instanceId: id, taskId: z.string().min(1).max(512) });
+export const taskParams = z.object({ instanceId: id, taskId: searchText(512).min(1) });
 /** `give-back`: somebody else may have it. `take-over`: also from who has it. */
 export const takeTaskBody = z.strictObject({ how: z.enum(["take", "take-over", "give-back"]) });
 export const answerTaskBody = z.strictObject({

@@ -4,7 +4,7 @@
 import { LockstepError } from "@/lib/base/errors";
 import type { InstanceRow, MessageRow } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
-import type { Fence } from "./instances/instance-views";
+import type { Failure, Fence, SendResult } from "./instances/instance-views";
 
 export const instanceNotFound = (instanceId: string): LockstepError =>
   new LockstepError("not-found", `There is no instance ${instanceId}.`, { details: { instanceId } });
@@ -23,6 +23,14 @@ export const instanceEnded = (row: Pick<InstanceRow, "id" | "status" | "seq">): 
     {
       details: { instanceId: row.id, status: row.status, seq: row.seq },
     },
+  );
+
+/** Of a control verb. */
+export const nothingLeft = (row: Pick<InstanceRow, "id" | "status" | "seq">, verb: string): LockstepError =>
+  new LockstepError(
+    "instance-ended",
+    `Instance ${row.id} has ended (${row.status}): there is nothing left to ${verb}.`,
+    { details: { instanceId: row.id, status: row.status, seq: row.seq } },
   );
 
 /** `possible`: the statuses in which the verb has a meaning. */
@@ -50,8 +58,20 @@ export const sequenceConflict = (
 export const staleFence = (fence: Fence, lock: LockRow | undefined, wrong: string): LockstepError =>
   new LockstepError(
     "stale-fence",
-    `Nothing was written: fence ${fence.fence} of lock ${fence.key} is no longer good (${wrong}). Acquire the lock anew.`,
+    `Nothing was written: fence ${fence.fence} of lock ${fence.key} is not good (${wrong}). Acquire the lock anew.`,
     { details: { key: fence.key, fence: fence.fence, current: lock?.fence ?? null, reason: wrong } },
+  );
+
+/** The event took a seq and changed nothing. */
+export const stepFailed = (
+  { instanceId, messageId, seq, status }: SendResult,
+  { code, message }: Failure,
+  replayed: boolean,
+): LockstepError =>
+  new LockstepError(
+    "step-failed",
+    `The step failed and changed nothing; the event is logged as seq ${seq} of ${instanceId}: ${message}`,
+    { details: { instanceId, messageId, seq, code, message, status, replayed } },
   );
 
 /** Nothing was changed. */

@@ -5,7 +5,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import { payloadBytesMax } from "@/lib/base/limits";
+import { labelKeyMax, labelsMax, labelValueMax, payloadBytesMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 
 /** Deeper data overflows the stacks of those who walk it by recursion. */
@@ -36,6 +36,26 @@ export function requireText(value: string, field: string): string {
       details: { field },
     },
   );
+}
+
+/** The texts of a filter: one that no column can have is refused, on SQLite it would end at its U+0000 and find everything. */
+export function requireFilter(filter: object): void {
+  for (const [name, value] of Object.entries(filter)) if (typeof value === "string") requireText(value, name);
+}
+
+/** An instance's labels: each becomes a row. */
+export function requireLabels(labels: Readonly<Record<string, string>>, field: string): void {
+  const all = Object.entries(labels);
+  const wrong = (message: string) =>
+    new LockstepError("bad-request", `${field}: ${message}.`, { details: { field } });
+  if (all.length > labelsMax) throw wrong(`at most ${labelsMax} are taken, not ${all.length}`);
+  for (const [key, value] of all) {
+    requireText(key, field);
+    requireText(value, `${field}.${key.slice(0, labelKeyMax)}`);
+    if (key === "" || key.length > labelKeyMax) throw wrong(`a key has 1 to ${labelKeyMax} characters`);
+    if (value.length > labelValueMax)
+      throw wrong(`the value of ${key} has more than ${labelValueMax} characters`);
+  }
 }
 
 function requireDepth(value: Json, field: string): void {

@@ -211,8 +211,68 @@ describe.each(providers)("on %s", (provider) => {
     expect((await at.runtime.getInstance(local, { instanceId: "t1" })).seq).toBe(after.seq);
   });
 
+  test("I4: of dead letters sent again each is tried, and the item tells how many failed again, repeated too", async () => {
+    const states = {
+      a: { on: { spin: "b", go: "c" } },
+      b: { always: [{ guard: "context.n == 0", target: "d" }] },
+      d: { always: [{ guard: "context.n == 0", target: "b" }] },
+    };
+    await publish(at.runtime, "spin", {
+      lockstep: 1,
+      context: { n: 0 },
+      initial: "a",
+      settings: { errors: "continue", microstepsMax: 20 },
+      states: { ...states, c: {} },
+    });
+    await at.runtime.startInstance(local, { chartId: "spin", id: "t1" });
+    const letters = ["spin", "spin", "go"].map((type, n) => ({
+      ...{ instanceId: "t1", messageId: `m-${n}`, incarnation: 1, type, actor: "local", cause: null },
+      ...{ input: JSON.stringify({ kind: "event", type }), enqueuedAt: 1, at: 3 - n, retriedAs: null },
+      reason: "step-failed",
+    }));
+    const { noWrites } = await import("@/lib/store/steps");
+    await at.store.transaction((tx) => tx.writeSteps({ ...noWrites(), deadLetters: letters }));
+    at.runtime.startWorkers();
+    const selection = { instanceIds: ["t1"] };
+    const retry = await make({ verb: "retry-dead-letters", selection, ...order });
+    expect(await finished(retry.id)).toMatchObject({ total: 1, ok: 0, refused: 1 });
+    const items = async () => (await at.runtime.listBatchItems(local, { batchId: retry.id })).items;
+    const told = /^2 of 3 dead letters failed again, the others were applied/;
+    expect(await items()).toMatchObject([
+      { error: { code: "step-failed", message: expect.stringMatching(told) as string } },
+    ]);
+    const after = await at.runtime.getInstance(local, { instanceId: "t1" });
+    expect(after).toMatchObject({ configuration: ["c"], seq: 4 });
+    await at.store.transaction(async (tx) => {
+      const row = must(await tx.lockBatch(retry.id), "the batch");
+      await tx.updateBatchItems([batchItemRow({ batchId: retry.id, place: 0, instanceId: "t1" })]);
+      const nextAt = await tx.now();
+      await tx.updateBatch({ ...row, status: "running", refused: 0, nextAt, endedAt: null });
+    });
+    expect(await finished(retry.id)).toMatchObject({ refused: 1 });
+    expect(await items()).toMatchObject([
+      { error: { code: "step-failed", message: expect.stringMatching(told) as string } },
+    ]);
+    expect((await at.runtime.getInstance(local, { instanceId: "t1" })).seq).toBe(after.seq);
+  });
+
+  test("a chart or a version that is not there is refused before a batch is made", async () => {
+    const refusal = (over: object) =>
+      make({ verb: "migrate", version: 9, selection: { filter: {} }, ...order, ...over }).then(
+        () => "none",
+        ({ code }: { code: string }) => code,
+      );
+    expect(await refusal({ selection: { filter: { chartId: "none" } } })).toBe("not-found");
+    expect(await refusal({ selection: { filter: { chartId: "counter" } } })).toBe("version-not-found");
+    expect(await refusal({ selection: { instanceIds: ["c1"] } })).toBe("version-not-found");
+    expect(await refusal({})).toBe("version-not-found");
+    const selection = { filter: { chartId: "none" } };
+    expect(await refusal({ verb: "suspend", version: undefined, selection })).toBe("not-found");
+    expect((await at.runtime.listBatches(local, {})).items).toEqual([]);
+  });
+
   test("I4: with an idempotency key it is one batch; nothing selected is done at once; who may not control may not ask", async () => {
-    const args = { verb: "suspend", selection: { filter: { chartId: "none" } }, ...order } as const;
+    const args = { verb: "suspend", selection: { filter: { chartId: "counter" } }, ...order } as const;
     const first = await make({ ...args, idempotencyKey: "k" });
     expect(await make({ ...args, idempotencyKey: "k" })).toEqual(first);
     await expect(make({ ...args, reason: "another", idempotencyKey: "k" })).rejects.toMatchObject({

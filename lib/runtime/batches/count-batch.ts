@@ -3,6 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { BatchSelection } from "./batch-views";
 import type { InstanceStatus } from "../instances/instance-views";
+import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface BatchCount {
@@ -21,6 +22,7 @@ export async function countBatch(
   { selection }: { selection: BatchSelection },
 ): Promise<BatchCount> {
   requirePermission(actor, "instances:read");
+  if ("filter" in selection) requireFilter(selection.filter);
   const groups = await store.countSelected(selection, countMax + 1);
   const counted = groups.reduce((sum, { count }) => sum + count, 0);
   return {

@@ -19,9 +19,10 @@ import {
   type BatchView,
 } from "./batch-views";
 import type { Idempotent } from "../call";
+import { requireVersion } from "../charts/require-version";
 import { newAuditId, newBatchId } from "../new-id";
 import { keyReuse } from "../refusals";
-import { requireText } from "../require-payload";
+import { requireFilter, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 
 export interface CreateBatchArgs extends Idempotent {
@@ -38,7 +39,7 @@ export interface CreateBatchArgs extends Idempotent {
   ratePerSecond?: number | undefined;
 }
 
-/** Throws `bad-request`, `idempotency-key-reuse`. */
+/** Throws `bad-request`, `not-found` (chart), `version-not-found`, `idempotency-key-reuse`. */
 export async function createBatch(
   context: RuntimeContext,
   actor: Actor,
@@ -57,6 +58,8 @@ export async function createBatch(
       },
     );
   }
+  if ("filter" in args.selection) requireFilter(args.selection.filter);
+  await requireNamed(context, args);
   const verbArgs: BatchVerbArgs = {
     reason: args.reason,
     version: args.version ?? null,
@@ -105,6 +108,19 @@ export async function createBatch(
       details: JSON.stringify({ verb: args.verb, selection: args.selection, ...verbArgs }),
     });
     return view;
+  });
+}
+
+/** Of instances of several charts, each item tells whether its own has the version; here, whether any has. */
+async function requireNamed(
+  { store }: RuntimeContext,
+  { selection, version = null }: Pick<CreateBatchArgs, "selection"> & { version?: number | null | undefined },
+): Promise<void> {
+  const chartId = "filter" in selection ? selection.filter.chartId : undefined;
+  if (chartId !== undefined) return requireVersion(store, { chartId, version });
+  if (version === null || (await store.listCharts()).some((chart) => version <= (chart.version ?? 0))) return;
+  throw new LockstepError("version-not-found", `No chart has a version ${version}.`, {
+    details: { version },
   });
 }
 

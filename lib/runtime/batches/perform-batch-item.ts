@@ -111,17 +111,33 @@ async function retryAll(
   key: string,
 ): Promise<boolean> {
   let sent = 0;
+  const failures: LockstepError[] = [];
   await findLiveInstance(context.store, instanceId);
+  const sentAs = (messageId: string) => `m-${sha256Hex(`${key}:${messageId}`).slice(0, 25)}`;
   for (let after: DeadLetterCursor | null = null; ;) {
     const letters = await context.store.listDeadLetters(instanceId, after, lettersPageMax);
-    for (const { messageId, retriedAs } of letters) {
-      const again = `m-${sha256Hex(`${key}:${messageId}`).slice(0, 25)}`;
-      if (retriedAs === null) await retryDeadLetter(context, actor, { instanceId, messageId, again });
-      else if (retriedAs !== again) continue;
+    for (const { messageId, retriedAs, cause } of letters) {
+      const again = sentAs(messageId);
+      // Sent again by others; or by this very call, and it failed again.
+      if ((retriedAs !== null && retriedAs !== again) || (cause !== null && messageId === sentAs(cause)))
+        continue;
       sent += 1;
+      try {
+        await retryDeadLetter(context, actor, { instanceId, messageId, again });
+      } catch (error) {
+        if (!(error instanceof LockstepError) || error.code !== "step-failed") throw error;
+        failures.push(error);
+      }
     }
     const last = letters.at(-1);
-    if (!last || letters.length < lettersPageMax) return sent > 0;
+    if (!last || letters.length < lettersPageMax) break;
     after = { at: last.at, instanceId: last.instanceId, messageId: last.messageId };
   }
+  const [first] = failures;
+  if (!first) return sent > 0;
+  throw new LockstepError(
+    "step-failed",
+    `${failures.length} of ${sent} dead letters failed again, the others were applied. The first: ${first.message}`,
+    { details: { failed: failures.length, sent } },
+  );
 }

@@ -24,10 +24,10 @@ export async function entryNotFound(
   seq: number,
 ): Promise<LockstepError> {
   const oldest = await store.oldestEntry(instanceId);
-  const isForgotten = oldest !== null && seq < oldest;
+  const isForgotten = seq >= 1 && oldest !== null && seq < oldest;
   const why = isForgotten
     ? `Instance ${instanceId}'s log is kept from seq ${oldest} on; seq ${seq} was removed by the retention rule event-log.`
-    : `Instance ${instanceId} has no log entry with seq ${seq}.`;
+    : `Instance ${instanceId} has no log entry with seq ${seq}${seq < 1 ? ": the first one has seq 1" : ""}.`;
   return new LockstepError("not-found", why, {
     details: { instanceId, seq, ...(isForgotten ? { oldest } : {}) },
   });

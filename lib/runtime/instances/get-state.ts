@@ -22,10 +22,17 @@ export async function getState(
   if (!row) throw instanceNotFound(args.instanceId);
   const seq = args.at === undefined ? (args.seq ?? row.seq) : await store.seqAt(args.instanceId, args.at);
   if (args.at !== undefined && seq === 0) {
-    if (row.createdAt <= args.at) throw await entryNotFound(store, args.instanceId, 0);
-    throw new LockstepError("not-found", `Instance ${args.instanceId} did not exist at ${args.at}.`, {
-      details: { instanceId: args.instanceId, at: args.at },
-    });
+    const why =
+      row.createdAt > args.at
+        ? "did not exist then"
+        : `has its log from seq ${await store.oldestEntry(args.instanceId)} on; the entries up to then were removed by the retention rule event-log`;
+    throw new LockstepError(
+      "not-found",
+      `At ${args.at} nothing is known: instance ${args.instanceId} ${why}.`,
+      {
+        details: { instanceId: args.instanceId, at: args.at },
+      },
+    );
   }
   const rebuilt = await rebuildState(store, machines, args.instanceId, seq);
   if (!rebuilt) throw await entryNotFound(store, args.instanceId, seq);

@@ -72,6 +72,47 @@ describe.each(providers)("instances on %s", (provider) => {
     expect(charts.items[0]?.instances).toEqual({ completed: 1, running: 1 });
   });
 
+  test("a filter that no row can have is refused, on both databases alike; it never finds everything", async () => {
+    await start({ id: "o1", labels: { site: "hall-2" } });
+    await at.runtime.acquireLock(local, { key: "zone:1", session: "s", holder: "h" });
+    for (const text of ["\0", "o\0", "o\ud800"]) {
+      for (const filter of [{ idPrefix: text }, { state: text }, { businessKey: text }, { chartId: text }]) {
+        await expect(at.runtime.listInstances(local, filter)).rejects.toMatchObject({ code: "bad-request" });
+        const selection = { filter };
+        await expect(at.runtime.countBatch(local, { selection })).rejects.toMatchObject({
+          code: "bad-request",
+        });
+      }
+      await expect(at.runtime.listLocks(local, { search: text })).rejects.toMatchObject({
+        code: "bad-request",
+      });
+    }
+  });
+
+  test("labels are few and short: each is a row that lists show", async () => {
+    const many = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, "v"]));
+    const most = { ...many(30), ["k".repeat(63)]: "v", long: "v".repeat(255) };
+    expect((await start({ id: "most", labels: most })).labels).toEqual(most);
+    for (const labels of [many(33), { ["k".repeat(64)]: "v" }, { "": "v" }, { k: "v".repeat(256) }]) {
+      await expect(start({ labels })).rejects.toMatchObject({ code: "bad-request" });
+    }
+    const rule = { id: "s", cron: "* * * * *" };
+    const action = { kind: "start", chartId: "counter", labels: many(33) } as const;
+    await expect(at.runtime.createSchedule(local, { ...rule, action })).rejects.toThrow(
+      "action.labels: at most 32",
+    );
+  });
+
+  test("a seq before the first is none that was forgotten", async () => {
+    await start({ id: "o1" });
+    await expect(at.runtime.getState(local, { instanceId: "o1", seq: 0 })).rejects.toThrow(
+      "Instance o1 has no log entry with seq 0: the first one has seq 1.",
+    );
+    await expect(at.runtime.getState(local, { instanceId: "o1", at: 1 })).rejects.toThrow(
+      "did not exist then",
+    );
+  });
+
   test("I5: state at every seq is what was stored, across snapshots, and by time", async () => {
     await start({ id: "long" });
     for (let n = 0; n < 10; n += 1)

@@ -3,6 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
 import { viewInstanceSummary, type InstanceStatus, type InstanceSummary } from "./instance-views";
+import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface ListInstancesArgs extends PageArgs {
@@ -22,6 +23,7 @@ export async function listInstances(
 ): Promise<Page<InstanceSummary>> {
   requirePermission(actor, "instances:read");
   const { cursor, limit, ...filter } = args;
+  requireFilter(filter);
   const size = pageLimit(limit);
   const after = readCursor(cursor, { createdAt: 0, id: "" });
   const rows = await store.listInstances(filter, after, size + 1);

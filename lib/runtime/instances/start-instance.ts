@@ -19,7 +19,7 @@ import { viewInstance, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
 import { newInstanceId } from "../new-id";
-import { requirePayload, requireText } from "../require-payload";
+import { requireLabels, requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { keyReuse } from "../refusals";
 import type { RecentRow } from "../stepping/recent-rows";
@@ -44,10 +44,7 @@ export async function startInstance(
   requirePermission(actor, "instances:start");
   requireOpen(context);
   requirePayload(args.input ?? null, "input");
-  for (const [key, value] of Object.entries(args.labels ?? {})) {
-    requireText(key, "labels");
-    requireText(value, `labels.${key}`);
-  }
+  requireLabels(args.labels ?? {}, "labels");
   if (args.businessKey !== undefined) requireText(args.businessKey, "businessKey");
   const wanted = await chooseVersion(context, args);
   const { view, begun } = await withMachines(context.machines, () =>

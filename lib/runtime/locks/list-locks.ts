@@ -3,6 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
 import { viewLockSummary, type LockSummary } from "./lock-views";
+import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface ListLocksArgs extends PageArgs {
@@ -17,6 +18,7 @@ export async function listLocks(
   { cursor, limit, ...filter }: ListLocksArgs,
 ): Promise<Page<LockSummary> & { held: number; waiting: number; now: number }> {
   requirePermission(actor, "locks:read");
+  requireFilter(filter);
   const size = pageLimit(limit);
   const after = readCursor(cursor, { waiters: 0, key: "" });
   const now = await store.now();

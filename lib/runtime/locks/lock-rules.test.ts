@@ -90,8 +90,8 @@ test("renewing: only who holds it, and only while the lease runs", () => {
   const ask = (session: string, fence: number) =>
     bench.run((book) => renew(book, { session, fence, ttlMs: 3_000 }));
   expect(ask("a", 1)).toEqual({ fence: 1, expiresAt: 4_000 });
-  expect(ask("b", 1)).toEqual({ lost: "superseded" });
-  expect(ask("a", 2)).toEqual({ lost: "superseded" });
+  expect(ask("b", 1)).toEqual({ lost: "not-yours" });
+  expect(ask("a", 2)).toEqual({ lost: "never-given" });
   bench.now = 4_000;
   expect(ask("a", 1)).toEqual({ lost: "expired" });
   bench.acquire("b");

@@ -275,7 +275,9 @@ function extend(book: LockBook, ttlMs: number): void {
   book.enter("RENEWED", { details: { ttlMs, expiresAt } });
 }
 
-export type Renewed = { fence: number; expiresAt: number } | { lost: "expired" | "superseded" | "released" };
+/** `never-given`: no such fence of it was. `not-yours`: that fence was given to another session. */
+export type LostReason = "expired" | "superseded" | "released" | "never-given" | "not-yours";
+export type Renewed = { fence: number; expiresAt: number } | { lost: LostReason };
 
 /** Session and fence match and the lease runs → longer, never shorter. */
 export function renew(
@@ -283,9 +285,10 @@ export function renew(
   { session, fence, ttlMs }: { session: string; fence: number; ttlMs: number | undefined },
 ): Renewed {
   const { row } = book;
+  if (fence > row.fence) return { lost: "never-given" };
   if (row.fence !== fence) return { lost: "superseded" };
   if (row.session === null) return { lost: "released" };
-  if (row.session !== session) return { lost: "superseded" };
+  if (row.session !== session) return { lost: "not-yours" };
   if (!book.isHeld()) return { lost: "expired" };
   extend(book, ttlMs ?? row.ttlMs ?? 0);
   return { fence: book.row.fence, expiresAt: book.row.expiresAt ?? 0 };

@@ -112,6 +112,18 @@ describe.each(providers)("locks on %s", (provider) => {
     });
   });
 
+  test("who renews what was never given is told so, not of another holder", async () => {
+    const renew = (session: string, fence: number, key = "zone/1") =>
+      at.runtime.renewLock(local, { key, session, fence });
+    await acquire("a");
+    await expect(renew("a", 7)).rejects.toThrow("that fence was never given (the newest is 1)");
+    await expect(renew("nobody", 1)).rejects.toThrow("that fence was given to another session");
+    await expect(renew("a", 1, "zone/none")).rejects.toMatchObject({
+      code: "lock-lost",
+      details: { reason: "never-given", newest: 0 },
+    });
+  });
+
   test("I4: lock commands are safe to repeat, and a replay says whether the grant still holds", async () => {
     const first = await acquire("a", { idempotencyKey: "1" });
     expect(await acquire("a", { idempotencyKey: "1" })).toEqual({ ...first, replayed: true });

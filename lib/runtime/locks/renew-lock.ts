@@ -3,7 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
 import type { Idempotent } from "../call";
-import { renew } from "./lock-rules";
+import { renew, type LostReason } from "./lock-rules";
 import type { RenewResult } from "./lock-views";
 import { runLockCommand } from "./run-lock-command";
 import type { RuntimeContext } from "../runtime-context";
@@ -15,7 +15,7 @@ export interface RenewLockArgs extends Idempotent {
   ttlMs?: number | undefined;
 }
 
-/** Throws `lock-lost` with {reason: expired | superseded | forced | released}. */
+/** Throws `lock-lost` with {reason: expired | superseded | forced | released | never-given | not-yours}. */
 export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLockArgs): Promise<RenewResult> {
   requirePermission(actor, "locks:use");
   const { key, session, fence, ttlMs } = args;
@@ -28,22 +28,25 @@ export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLock
       const renewed = renew(book, { session, fence, ttlMs });
       if (!("lost" in renewed)) return { kind: "kept", result: { key, ...renewed, replayed: false } };
       const forced = renewed.lost === "superseded" && (await tx.wasForced(key, fence + 1));
-      return { kind: "refused", error: lockLost(key, fence, forced ? "forced" : renewed.lost) };
+      const reason = forced ? "forced" : renewed.lost;
+      return { kind: "refused", error: lockLost(key, fence, reason, book.row.fence) };
     },
     replay: (result) => ({ ...result, replayed: true }),
   });
 }
 
-const why = {
+const why: Record<LostReason | "forced", string> = {
   expired: "its lease ran out",
-  superseded: "another holder has a newer fence",
+  superseded: "it has been given out again since",
   forced: "it was force-released",
   released: "it was released",
+  "never-given": "that fence was never given",
+  "not-yours": "that fence was given to another session",
 };
 
-const lockLost = (key: string, fence: number, reason: keyof typeof why): LockstepError =>
+const lockLost = (key: string, fence: number, reason: keyof typeof why, newest: number): LockstepError =>
   new LockstepError(
     "lock-lost",
-    `Lock ${key} is no longer yours under fence ${fence}: ${why[reason]}. Stop what it protects; acquire it anew.`,
-    { details: { key, fence, reason } },
+    `Lock ${key} is not yours under fence ${fence}: ${why[reason]} (the newest is ${newest}). Stop what it protects; acquire it anew.`,
+    { details: { key, fence, reason, newest } },
   );

@@ -1,17 +1,17 @@
-/** A new schedule. Its chart and version are looked for at each tick, so that it may come first. */
+/** A new schedule. What it names must be there; a chart of which it wants the newest version may be published later. */
 import type { Actor } from "@/lib/access/actor";
 import { LockstepError } from "@/lib/base/errors";
 import { newAuditId } from "../new-id";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { firstTick, readRule, type RuleArgs } from "./schedule-args";
+import { firstTick, readRule, requireTarget, type RuleArgs } from "./schedule-args";
 import { viewSchedule, type ScheduleView } from "./schedule-views";
 
 export interface CreateScheduleArgs extends RuleArgs {
   id: string;
 }
 
-/** Throws `schedule-exists`, `bad-request` naming the field, `forbidden`. */
+/** Throws `schedule-exists`, `not-found`, `version-not-found`, `bad-request` naming the field, `forbidden`. */
 export async function createSchedule(
   context: RuntimeContext,
   actor: Actor,
@@ -20,6 +20,7 @@ export async function createSchedule(
   const { rule, cron } = readRule(actor, args);
   requireOpen(context);
   const id = requireText(args.id, "id");
+  await requireTarget(context, rule);
   return context.store.transaction(async (tx) => {
     const now = await tx.now();
     const row = {

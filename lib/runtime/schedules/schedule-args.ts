@@ -9,10 +9,13 @@ import { readCron, type Cron } from "@/lib/base/cron";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { ScheduleRow } from "@/lib/store/schedules";
-import { requireOutsideType, requirePayload, requireText } from "../require-payload";
+import { requireVersion } from "../charts/require-version";
+import { findLiveInstance } from "../instances/get-instance";
+import type { RuntimeContext } from "../runtime-context";
+import { requireLabels, requireOutsideType, requirePayload, requireText } from "../require-payload";
 import { misfireMaxDefault } from "../limits";
 import type { Misfire } from "./schedule-rules";
-import type { ScheduleAction } from "./schedule-views";
+import { actionOf, type ScheduleAction } from "./schedule-views";
 
 export interface RuleArgs {
   /** Five fields, or six with seconds before them. */
@@ -84,8 +87,18 @@ function readAction(actor: Actor, action: RuleArgs["action"]): ScheduleAction {
   requireText(chartId, "action.chartId");
   requireText(businessKey ?? "", "action.businessKey");
   requirePayload(input, "action.input");
-  for (const [key, value] of Object.entries(labels)) requireText(`${key}${value}`, "action.labels");
+  requireLabels(labels, "action.labels");
   return { kind: "start", chartId, version, input, businessKey, labels, priority };
+}
+
+/**
+ * What the action names: a chart, a version of it, an instance. A business key is looked for at each tick: whoever has it by
+ * then is meant. Throws `not-found`, `version-not-found`.
+ */
+export async function requireTarget({ store }: RuntimeContext, rule: Pick<Rule, "action">): Promise<void> {
+  const action = actionOf(rule);
+  if (action.kind === "start") await requireVersion(store, action);
+  else if ("instanceId" in action.to) await findLiveInstance(store, action.to.instanceId);
 }
 
 /** The first tick after `now`; null while it is paused. Throws `bad-request` when no time ever comes. */

@@ -7,6 +7,7 @@ import { must } from "@/lib/base/assert";
 import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { fireSchedules } from "../workers/fire-schedules";
+import type { RuleArgs } from "./schedule-args";
 
 const start = {
   kind: "start",
@@ -159,16 +160,45 @@ describe.each(providers)("on %s", (provider) => {
     return fireSchedules(context, (error) => at.reported.push(error));
   };
 
-  test("a chart that isn't there refuses the tick and says so; the schedule goes on, and fires when it is there", async () => {
+  test("what is not there is refused when a schedule names it, and when one is changed to it", async () => {
+    const refusal = async (action: RuleArgs["action"]) => {
+      const made = at.runtime.createSchedule(local, { ...hourly, id: "none", action });
+      const { code } = await made.then(
+        () => ({ code: "none" }),
+        (error: unknown) => error as { code: string },
+      );
+      return code;
+    };
+    expect(await refusal({ kind: "start", chartId: "none" })).toBe("not-found");
+    expect(await refusal({ ...start, version: 2 })).toBe("version-not-found");
+    expect(await refusal({ kind: "send", to: { instanceId: "none" }, type: "add" })).toBe("not-found");
+    expect((await at.runtime.listSchedules(local, {})).items).toEqual([]);
+    await at.runtime.createSchedule(local, { ...hourly, action: { ...start, version: 1 } });
+    const { cron } = hourly;
+    await expect(
+      at.runtime.updateSchedule(local, {
+        scheduleId: "hourly",
+        baseRevision: 1,
+        cron,
+        action: { ...start, version: 9 },
+      }),
+    ).rejects.toMatchObject({ code: "version-not-found", details: { chartId: "counter", version: 9 } });
+    // Who has the key at the tick is meant.
+    const send = { kind: "send", to: { businessKey: "order-7" }, type: "add" } as const;
+    await at.runtime.createSchedule(local, { ...hourly, id: "keyed", action: send });
+  });
+
+  test("a chart without a version refuses the tick and says so; the schedule goes on, and fires when there is one", async () => {
     const action = { kind: "start", chartId: "later" } as const;
+    const { revision } = await at.runtime.createChart(local, { id: "later", text: JSON.stringify(counter) });
     await at.runtime.createSchedule(local, { ...hourly, action });
     at.runtime.startWorkers();
     await goTo("hourly", 0);
     await settled(async () => (await ticksOf("hourly")).length === 1);
     expect(await ticksOf("hourly")).toMatchObject([
-      { outcome: "refused", error: { code: "not-found" }, instanceId: null },
+      { outcome: "refused", error: { code: "version-not-found" }, instanceId: null },
     ]);
-    await publish(at.runtime, "later", counter);
+    await at.runtime.publishVersion(local, { chartId: "later", revision });
     await goTo("hourly", 0);
     await settled(async () => (await ticksOf("hourly")).length === 2);
     expect(await ticksOf("hourly")).toMatchObject([{ outcome: "started" }, { outcome: "refused" }]);
@@ -187,9 +217,10 @@ describe.each(providers)("on %s", (provider) => {
     await at.runtime.runSchedule(local, { scheduleId: "hourly" });
     expect(await instances()).toHaveLength(2);
     expect((await at.runtime.getSchedule(local, { scheduleId: "hourly" })).lastTicks).toHaveLength(2);
-    await at.runtime.createSchedule(local, { ...hourly, id: "none", action: { ...start, chartId: "none" } });
+    await at.runtime.createChart(local, { id: "draft", text: "{}" });
+    await at.runtime.createSchedule(local, { ...hourly, id: "none", action: { ...start, chartId: "draft" } });
     await expect(at.runtime.runSchedule(local, { scheduleId: "none" })).rejects.toMatchObject({
-      code: "not-found",
+      code: "version-not-found",
     });
     expect(await ticksOf("none")).toEqual([]);
   });

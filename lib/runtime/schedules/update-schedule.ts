@@ -9,7 +9,7 @@ import { LockstepError } from "@/lib/base/errors";
 import type { ScheduleRow } from "@/lib/store/schedules";
 import { changeSchedule } from "./change-schedule";
 import type { RuntimeContext } from "../runtime-context";
-import { firstTick, readRule, type RuleArgs } from "./schedule-args";
+import { firstTick, readRule, requireTarget, type RuleArgs } from "./schedule-args";
 import type { ScheduleView } from "./schedule-views";
 
 export interface UpdateScheduleArgs extends RuleArgs {
@@ -17,7 +17,7 @@ export interface UpdateScheduleArgs extends RuleArgs {
   baseRevision: number;
 }
 
-/** Throws `not-found`, `schedule-conflict` {baseRevision, revision}, `bad-request` naming the field, `forbidden`. */
+/** Throws `not-found`, `version-not-found`, `schedule-conflict` {baseRevision, revision}, `bad-request` naming the field, `forbidden`. */
 export async function updateSchedule(
   context: RuntimeContext,
   actor: Actor,
@@ -25,6 +25,7 @@ export async function updateSchedule(
 ): Promise<ScheduleView> {
   const { rule, cron } = readRule(actor, args);
   const { scheduleId, baseRevision } = args;
+  await requireTarget(context, rule);
   return changeSchedule(context, actor, {
     scheduleId,
     action: "update-schedule",

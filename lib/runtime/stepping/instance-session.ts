@@ -76,6 +76,6 @@ export const instanceInSession = (instanceId: string, { holder, until }: Session
 export const sessionLost = (instanceId: string): LockstepError =>
   new LockstepError(
     "lease-lost",
-    `Nothing was applied: your session on instance ${instanceId} is over. Read its state, open another session and decide anew.`,
+    `Nothing was applied: instance ${instanceId} has no open session with this token; it is over, or never was. Read its state, open another session and decide anew.`,
     { details: { instanceId } },
   );

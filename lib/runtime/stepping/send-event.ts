@@ -16,7 +16,7 @@ import { deadLetterError, readSendResult } from "../instances/get-message";
 import { takesMessages, type Fence, type SendResult } from "../instances/instance-views";
 import { sendWaitMs } from "../limits";
 import { newMessageId } from "../new-id";
-import { instanceBusy } from "../refusals";
+import { instanceBusy, stepFailed } from "../refusals";
 import { requireOutsideType, requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { busyPause } from "./send-queue";
@@ -131,21 +131,7 @@ const failedUnknown = { code: "step-failed", message: "see the event log" };
 
 function answer({ result, failure }: StoredAnswer, replayed: boolean): SendResult {
   if (!failure) return { ...result, replayed };
-  throw new LockstepError(
-    "step-failed",
-    `The step failed and changed nothing; the event is logged as seq ${result.seq} of ${result.instanceId}: ${failure.message}`,
-    {
-      details: {
-        instanceId: result.instanceId,
-        messageId: result.messageId,
-        seq: result.seq,
-        code: failure.code,
-        message: failure.message,
-        status: result.status,
-        replayed,
-      },
-    },
-  );
+  throw stepFailed(result, failure, replayed);
 }
 
 /** How soon a step by another process is noticed. */

@@ -179,6 +179,13 @@ describe.each(providers)("instance sessions on %s", (provider) => {
     expect(await say("x", { session: second.session })).toMatchObject({ state: "applied" });
   });
 
+  test("a session that never was is not told to be over", async () => {
+    await begin();
+    await expect(at.runtime.renewSession(local, { instanceId, session: "never" })).rejects.toThrow(
+      /no open session with this token; it is over, or never was/,
+    );
+  });
+
   test("control verbs pass; suspend, terminate and delete end it", async () => {
     await begin();
     let { session } = await open();

@@ -306,6 +306,7 @@ const nobody: ReadonlySet<string> = new Set();
 /** Null when the fence is good. An expired lease that nobody has superseded is refused too. */
 export function staleness(fence: Fence, lock: LockRow | undefined, now: number): string | null {
   if (!lock || lock.session === null) return "the lock is free";
+  if (fence.fence > lock.fence) return `it was never given, the newest is ${lock.fence}`;
   if (lock.fence !== fence.fence) return `its fence is ${lock.fence} now`;
   if (lock.session !== fence.session) return "another session holds it";
   return isHeldAt(lock, now) ? null : "the lease has expired";

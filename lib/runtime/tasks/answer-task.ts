@@ -14,6 +14,7 @@ import { requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { holdHumanTask, requireNobodyElse } from "./take-task";
 import { postAnswer } from "./task-answer";
+import { isSameAnswer } from "./task-claim";
 import { failed, succeeded } from "./task-rules";
 
 export interface AnswerTaskArgs extends TaskKey {
@@ -41,8 +42,8 @@ export async function answerTask(
     const [seen] = await tx.lockTasks([key]);
     const isSame =
       refusal === undefined
-        ? seen?.status === "succeeded" && seen.result === JSON.stringify(output)
-        : seen?.status === "failed" && seen.error === JSON.stringify(refused(refusal));
+        ? seen?.status === "succeeded" && isSameAnswer(seen.result, output)
+        : seen?.status === "failed" && isSameAnswer(seen.error, refused(refusal));
     if (isSame && seen?.worker === actor.id)
       return { status: refusal === undefined ? "succeeded" : "failed", replayed: true };
     const task = { ...(await holdHumanTask(tx, key)) };

@@ -2,7 +2,7 @@
  * A task's good end: its output is on its way to the instance as `done.invoke.ID`.
  *
  * Holds: I2 the task's end and its answer commit together. I3 a lost claim, or one under a stale fence, writes nothing.
- *        The same call again changes nothing and says so.
+ *        The same call again changes nothing and says so; one with another output is refused.
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
@@ -13,7 +13,7 @@ import { handOverLate } from "./hand-over-late";
 import { requirePayload } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { postAnswer } from "./task-answer";
-import { leaseLost } from "./task-claim";
+import { answeredOtherwise, isSameAnswer, leaseLost } from "./task-claim";
 import { answeredLate, succeeded } from "./task-rules";
 
 export interface CompleteTaskArgs extends AnswerArgs {
@@ -26,7 +26,7 @@ export interface CompleteResult {
   replayed: boolean;
 }
 
-/** Throws `lease-lost`, `stale-fence`, `payload-too-large`. */
+/** Throws `lease-lost`, `stale-fence`, `wrong-status` (another output was taken before), `payload-too-large`. */
 export async function completeTask(
   context: RuntimeContext,
   actor: Actor,
@@ -63,6 +63,7 @@ const completed = (
         return { status: "cancelled", replayed: false };
       case "answered":
         if (task.result === null) throw leaseLost(task);
+        if (!isSameAnswer(task.result, output)) throw answeredOtherwise(task);
         return { status: task.status === "cancelled" ? "cancelled" : "succeeded", replayed: true };
     }
   });

@@ -10,7 +10,7 @@ import { answerUnderClaim, type AnswerArgs } from "./answer-under-claim";
 import { requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { postAnswer } from "./task-answer";
-import { leaseLost } from "./task-claim";
+import { answeredOtherwise, isSameAnswer, leaseLost } from "./task-claim";
 import { answeredLate, failed, type TaskError } from "./task-rules";
 
 export interface FailTaskArgs extends AnswerArgs {
@@ -24,7 +24,7 @@ export interface FailResult {
   replayed: boolean;
 }
 
-/** Throws `lease-lost`, `stale-fence`, `payload-too-large`. */
+/** Throws `lease-lost`, `stale-fence`, `wrong-status` (another error was taken before), `payload-too-large`. */
 export async function failTask(
   context: RuntimeContext,
   actor: Actor,
@@ -58,6 +58,7 @@ export async function failTask(
           return { status: "cancelled", readyAt: null, replayed: false };
         case "answered":
           if (task.status === "succeeded" || task.error === null) throw leaseLost(task);
+          if (!isSameAnswer(task.error, { ...error })) throw answeredOtherwise(task);
           return {
             status: task.status as FailResult["status"],
             readyAt: task.status === "pending" ? task.readyAt : null,

@@ -1,8 +1,10 @@
 /** The children that one invocation has begun, by place: what each is now, and what came of it. */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
+import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { ChildStatus, ListedChild } from "@/lib/store/children";
+import type { TaskKey, TaskReads } from "@/lib/store/tasks";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
 import { findLiveInstance } from "../instances/get-instance";
 import type { InstanceStatus } from "../instances/instance-views";
@@ -29,7 +31,7 @@ export interface ChildPage extends Page<ChildView> {
   counts: Record<ChildStatus, number>;
 }
 
-/** Throws `not-found`. A task that has no children has none: an empty page. */
+/** Throws `not-found`. A task that has begun no children has none: an empty page. */
 export async function listChildren(
   { store }: RuntimeContext,
   actor: Actor,
@@ -41,9 +43,18 @@ export async function listChildren(
   const after = readCursor(args.cursor, { place: 0 });
   const limit = pageLimit(args.limit);
   const rows = await store.listFamily(family, args.status ?? null, after?.place ?? null, limit + 1);
+  if (rows.length === 0) await requireTask(store, { instanceId: id, taskId: args.taskId }, incarnation);
   const counts = { running: 0, orphan: 0, succeeded: 0, failed: 0, cancelled: 0 };
   for (const { status, count } of await store.countFamily(family)) counts[status] = count;
   return { ...pageOf(rows, limit, ({ place }) => ({ place }), viewChild), counts };
+}
+
+async function requireTask(store: TaskReads, key: TaskKey, incarnation: number): Promise<void> {
+  const task = await store.findTask(key);
+  if (task?.incarnation === incarnation) return;
+  throw new LockstepError("not-found", `Instance ${key.instanceId} has no task ${key.taskId}.`, {
+    details: { ...key },
+  });
 }
 
 const viewChild = (row: ListedChild): ChildView => ({

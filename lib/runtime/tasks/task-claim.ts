@@ -4,7 +4,9 @@
  * Holds: I3 what a lost claim would write is refused as `lease-lost` and nothing changes.
  *        Fairness: most claims take the highest tiers first, the others whoever has been ready longest.
  */
+import { canonicalJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
+import type { Json } from "@/lib/base/json";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { Partitions } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
@@ -87,6 +89,19 @@ export function underClaim<T>(
     return work(tx, { task, now, standing: stands });
   });
 }
+
+/** The answer that came first stands. */
+export const answeredOtherwise = ({ instanceId, taskId, status }: TaskRow): LockstepError =>
+  new LockstepError(
+    "wrong-status",
+    `Nothing was changed: task ${taskId} of ${instanceId} has another answer already, and that one stands.`,
+    { details: { instanceId, taskId, status } },
+  );
+
+/** Is it what was stored? The order of its keys tells nothing. */
+export const isSameAnswer = (stored: string | null, answer: Json): boolean =>
+  stored !== null && canonicalOf(stored) === canonicalOf(JSON.stringify(answer));
+const canonicalOf = (text: string): string => canonicalJson(JSON.parse(text) as Json);
 
 export const leaseLost = (task: TaskRow | null): LockstepError =>
   new LockstepError(

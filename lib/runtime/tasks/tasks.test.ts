@@ -108,15 +108,40 @@ describe.each(providers)("tasks on %s", (provider) => {
   test("I4: the same completion again changes nothing and says so; another's token is refused", async () => {
     await begin();
     const { token } = await claimOne();
-    await at.runtime.completeTask(local, { token, output: 1 });
-    expect(await at.runtime.completeTask(local, { token, output: 2 })).toMatchObject({ replayed: true });
-    expect(await task()).toMatchObject({ result: 1 });
+    await at.runtime.completeTask(local, { token, output: { a: 1, b: [2] } });
+    const again = { b: [2], a: 1 };
+    expect(await at.runtime.completeTask(local, { token, output: again })).toMatchObject({ replayed: true });
+    expect(await code(at.runtime.completeTask(local, { token, output: { a: 2 } }))).toBe("wrong-status");
+    expect(await task()).toMatchObject({ result: { a: 1, b: [2] } });
     expect(await at.store.countMailbox("a")).toBe(1);
     expect(await code(at.runtime.failTask(local, { token, error: { code: "x", message: "" } }))).toBe(
       "lease-lost",
     );
     expect(await code(at.runtime.heartbeatTask(local, { token }))).toBe("lease-lost");
     expect(await code(at.runtime.completeTask(local, { token: "t-guessed" }))).toBe("lease-lost");
+  });
+
+  test("I4: the same failure again changes nothing and says so; another one is refused", async () => {
+    await begin();
+    const { token } = await claimOne();
+    const error = { code: "closed", message: "the bank is closed" };
+    expect(await at.runtime.failTask(local, { token, error })).toMatchObject({ replayed: false });
+    expect(await at.runtime.failTask(local, { token, error })).toMatchObject({
+      status: "pending",
+      replayed: true,
+    });
+    expect(await code(at.runtime.failTask(local, { token, error: { code: "x", message: "" } }))).toBe(
+      "wrong-status",
+    );
+    expect(await task()).toMatchObject({ status: "pending", attempt: 1, error });
+  });
+
+  test("children of a task that is not there are not found; a task without any has an empty page", async () => {
+    await begin();
+    const ask = (taskId: string) => at.runtime.listChildren(local, { instanceId: "a", taskId });
+    expect(await ask("1:pay")).toMatchObject({ items: [], counts: { running: 0 } });
+    await expect(ask("1:none")).rejects.toThrow("Instance a has no task 1:none.");
+    expect(await code(ask("1:none"))).toBe("not-found");
   });
 
   test("I3: a worker whose lease ran out writes nothing, before and after another has taken over", async () => {
@@ -260,9 +285,8 @@ describe.each(providers)("tasks on %s", (provider) => {
       ["1:pay", "cancelled", "late"],
     ]);
     expect(await state()).toEqual(["paying"]);
-    expect(await at.runtime.completeTask(local, { token, output: "later" })).toMatchObject({
-      replayed: true,
-    });
+    expect(await at.runtime.completeTask(local, { token, output: "late" })).toMatchObject({ replayed: true });
+    expect(await code(at.runtime.completeTask(local, { token, output: "later" }))).toBe("wrong-status");
   });
 
   test("I6: an answer that waits in the mailbox while the state is entered anew is logged as stale", async () => {
