@@ -65,7 +65,5 @@ function meant(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
   const within = issue.errors.find((all) => all.length > 0 && all.every(({ path }) => path.length > 1));
   if (!within) return [issue];
-  return within.flatMap((each) =>
-    meant({ ...each, path: [...issue.path, ...each.path] }),
-  );
+  return within.flatMap((each) => meant({ ...each, path: [...issue.path, ...each.path] }));
 }
