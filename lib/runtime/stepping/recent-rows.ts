@@ -8,6 +8,7 @@
  */
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { InstanceRow } from "@/lib/store/instances";
+import { isEnded } from "../instances/instance-views";
 
 export interface RecentRow {
   row: InstanceRow;
@@ -24,10 +25,11 @@ export class RecentRows {
   /** The database's time when performance.now() was 0, at the least. */
   private zeroAt: number | null = null;
 
-  /** Call it when the row is committed; `now`: a time that the database had told before. */
+  /** Nothing steps one that has ended. Call it when the row is committed; `now`: a time that the database had told before. */
   remember(recent: RecentRow, now: number): void {
     this.zeroAt = Math.max(this.zeroAt ?? -Infinity, now - performance.now());
     this.forget(recent.row.id);
+    if (isEnded(recent.row.status)) return;
     this.rows.set(recent.row.id, recent);
     this.characters += sizeOf(recent);
     for (const id of this.rows.keys()) {

@@ -34,12 +34,14 @@ export async function stepOptimistically(
   sends: readonly Send[],
 ): Promise<ReadonlyMap<string, Verdict>> {
   const plans: Plan[] = [];
+  let scratch = noWrites();
   const began = performance.now();
   for (const send of loneOnes(sends)) {
     if (performance.now() - began > batchBudgetMs) break;
     const recent = recents.find(send.message.instanceId);
-    const plan = recent && planOf(machines, send, recent);
+    const plan = recent && planOf(machines, send, recent, scratch);
     if (plan) plans.push(plan);
+    if (!wipe(scratch)) scratch = noWrites();
   }
   const done = await write(optimistic, recents, plans);
   const [send, more] = sends;
@@ -47,7 +49,7 @@ export async function stepOptimistically(
   const found = await optimistic.find(send.message.instanceId);
   if (!found || found.waiting) return done;
   const { row, now } = found;
-  const plan = planOf(machines, send, { row, snapshot: parseSnapshot(row.snapshot), now });
+  const plan = planOf(machines, send, { row, snapshot: parseSnapshot(row.snapshot), now }, noWrites());
   return plan ? write(optimistic, recents, [plan]) : done;
 }
 
@@ -66,6 +68,7 @@ function planOf(
   machines: Machines,
   { message }: Send,
   { row: before, snapshot, now }: RecentRow & { now: number },
+  writes: StepWrites,
 ): Plan | null {
   if (before.status !== "running" || before.deletedAt !== null || before.session !== null) return null;
   if (before.semantics !== engineSemantics) return null;
@@ -73,7 +76,6 @@ function planOf(
   const machine = machines.get(before);
   if (isDistributed(machine)) return null;
 
-  const writes = noWrites();
   const turn = new Turn(machine, before, snapshot, now, writes, [], false);
   turn.add({ ...message, incarnation: before.incarnation, enqueuedAt: now, dedupeScope: null });
   turn.run(admissionBy(new Map(), now, []), () => true);
@@ -117,10 +119,16 @@ async function write(
 
 /** Nothing is written but the row, its entry and its active states; one that ends leaves nothing armed or running behind. */
 function isPlain(writes: StepWrites, { timers, invocations }: Snapshot): boolean {
-  const leavesNothing = Object.keys(timers).length + Object.keys(invocations).length === 0;
-  return Object.entries(writes).every(
-    ([name, rows]) =>
-      (rows as unknown[]).length === 0 || plain.has(name) || (name === "ended" && leavesNothing),
-  );
+  if (others.some((name) => writes[name].length > 0)) return false;
+  return writes.ended.length === 0 || Object.keys(timers).length + Object.keys(invocations).length === 0;
 }
-const plain: ReadonlySet<string> = new Set(["log", "stepped", "restated", "configurations"]);
+const plain = ["log", "stepped", "restated", "configurations"] as const;
+const others = (Object.keys(noWrites()) as (keyof StepWrites)[]).filter(
+  (name) => name !== "ended" && !(plain as readonly string[]).includes(name),
+);
+
+/** Empties what a plain step wrote, for the next one; false: there is more in it. */
+function wipe(writes: StepWrites): boolean {
+  for (const name of plain) writes[name].length = 0;
+  return writes.ended.length === 0 && others.every((name) => writes[name].length === 0);
+}

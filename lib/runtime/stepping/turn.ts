@@ -236,12 +236,12 @@ export class Turn {
       chartId: this.row.chartId,
       version: this.row.version,
       semantics: this.row.semantics,
-      exited: JSON.stringify(exited),
-      entered: JSON.stringify(entered),
-      patch: JSON.stringify(patchOf(result)),
+      exited: textOf(exited),
+      entered: textOf(entered),
+      patch: textOf(patchOf(result)),
       stateHash: hash,
       trace: JSON.stringify(result.microsteps),
-      logs: JSON.stringify(result.effects.flatMap(logOf)),
+      logs: textOf(result.effects.flatMap(logOf)),
       errorCode: problem === null ? null : storable(problem.code),
       errorMessage: problem === null ? null : storable(problem.message),
     };
@@ -556,7 +556,10 @@ const timerRow = (row: InstanceRow, timerId: string, timer: ArmedTimer): TimerRo
   label: timerLabel(timer),
 });
 
-const patchOf = (result: StepResult): Json =>
+/** Most lists of a step are empty. */
+const textOf = (list: readonly Json[]): string => (list.length === 0 ? "[]" : JSON.stringify(list));
+
+const patchOf = (result: StepResult): Json[] =>
   result.microsteps.flatMap((microstep) =>
     microstep.changes.map(({ path, after }) => (after === undefined ? [path] : [path, after])),
   );

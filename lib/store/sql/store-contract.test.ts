@@ -265,6 +265,52 @@ describe.each(providers)("on %s", (provider) => {
       expect(new Set(changes.map(({ position }) => position)).size).toBe(changes.length);
     });
 
+    test("I2: of steps written together, whatever their texts hold is stored as it is, or the step is left to others", async () => {
+      if (!store.optimistic) return expect(provider).toBe("sqlite");
+      const { optimistic } = store;
+      const texts = [
+        "",
+        "NULL",
+        "\\N",
+        "{}",
+        "a\tb\nc",
+        "\x1e",
+        "a\x1fb",
+        "\x1d",
+        "ü€😀",
+        `"'\\,`,
+        "x".repeat(9_000),
+      ];
+      const ids = texts.map((_, n) => `t${n}`);
+      for (const id of [...ids, "plain"]) await start(id);
+      const { row: before } = must(await optimistic.find("t0"), "t0");
+      const step = (id: string, text: string) => {
+        const row = { ...before, id, seq: 2, lastEvent: text, errorMessage: text, errorCode: null };
+        const log = logRow({
+          instanceId: id,
+          seq: 2,
+          type: text,
+          actor: text,
+          reason: text,
+          messageId: `${id}-m`,
+        });
+        return { row, log: { ...log, errorMessage: text }, moved: null };
+      };
+      const steps = ids.map((id, n) => step(id, texts[n] ?? ""));
+      const { written } = await optimistic.write([...steps, step("plain", "go")], null);
+      const left = ids.filter((_, n) => ["\x1e", "a\x1fb", "\x1d"].includes(texts[n] ?? ""));
+      expect(new Set(written)).toEqual(new Set([...ids, "plain"].filter((id) => !left.includes(id))));
+      for (const { row, log } of steps) {
+        const isLeft = left.includes(row.id);
+        expect((await store.findInstance(row.id))?.seq).toBe(isLeft ? 1 : 2);
+        // Alone it comes as parameters.
+        if (isLeft)
+          expect((await optimistic.write([{ row, log, moved: null }], null)).written).toEqual([row.id]);
+        expect(await store.findInstance(row.id)).toEqual(row);
+        expect(await store.findLogEntry(row.id, 2)).toEqual(log);
+      }
+    });
+
     test("I10: a step whose time is not the database's is not written, the others are", async () => {
       if (!store.optimistic) return expect(provider).toBe("sqlite");
       const { optimistic } = store;
