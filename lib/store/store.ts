@@ -55,7 +55,7 @@ export interface Store
    * it left work. A hint: that one may be lost.
    */
   onCommit(listener: CommitListener): () => void;
-  /** Null when all is well, else what isn't, in one sentence. */
+  /** Null when all is well, else what isn't, in one sentence. Writes only when nothing was written lately. */
   trouble(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -81,6 +81,8 @@ export interface StoreTransaction
    * SQLite: the machine's, inside the write lock, never below an earlier reading.
    */
   now(): Promise<number>;
+  /** Changes nothing, and fails as a write does where none may be made. */
+  beginWriting(): Promise<void>;
   /** Who did what, kept with what was done. */
   writeAudit(entry: AuditRow): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Whether the store answers, and its time. */
+/** Whether the store answers and takes writes, and its time. */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { NoArgs } from "../call";

@@ -19,8 +19,8 @@ export async function getReadiness(
   requirePermission(actor, "system:read");
   if (closing.aborted) return { ready: false, reason: "This server is shutting down." };
   try {
-    // A full disk and a file that takes no writes are found by beginning one.
-    await store.transaction((tx) => tx.noteStepping("", "", null));
+    // A full disk and a database that takes no writes are found by beginning one.
+    await store.transaction((tx) => tx.beginWriting());
     return { ready: true, reason: null };
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;

@@ -7,6 +7,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { LockstepError } from "@/lib/base/errors";
 import type { PrismaClient as SqliteClient } from "../generated/sqlite/client";
 import type { Hints } from "./connection-hints";
 import { markInside, refuseInside } from "./inside-transaction";
@@ -123,11 +124,13 @@ async function openSqlite({ url, pagesMax }: ConnectionOptions): Promise<Opened>
   const { memoryPath, openSqliteAdapter } = await import("./sqlite-adapter");
   const name = url.slice("file:".length);
   const path = name === memoryPath ? name : resolve(/* turbopackIgnore: true */ name);
-  if (path !== memoryPath) mkdirSync(dirname(path), { recursive: true });
-  const adapter = await openSqliteAdapter({
-    path,
-    busyTimeoutMs: 10_000,
-    ...(pagesMax === undefined ? {} : { pagesMax }),
+  const open = async () => {
+    if (path !== memoryPath) mkdirSync(dirname(path), { recursive: true });
+    const limits = { busyTimeoutMs: 10_000, ...(pagesMax === undefined ? {} : { pagesMax }) };
+    return openSqliteAdapter({ path, ...limits });
+  };
+  const adapter = await open().catch((error: unknown) => {
+    throw cantOpen(path, error);
   });
   return {
     provider: "sqlite",
@@ -137,6 +140,17 @@ async function openSqlite({ url, pagesMax }: ConnectionOptions): Promise<Opened>
     trouble: () => adapter.trouble(),
     end: () => Promise.resolve(),
   };
+}
+
+function cantOpen(path: string, cause: unknown): LockstepError {
+  const told = asStoreError(cause);
+  if (told instanceof LockstepError && told.code === "database-busy") return told;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new LockstepError(
+    "database-unavailable",
+    `The database file ${path} can't be opened: ${why}. It and its folder must be this user's to write; DATABASE_URL names another file.`,
+    { cause },
+  );
 }
 
 async function openPostgres({ url, connections, beforeStatement }: ConnectionOptions): Promise<Opened> {

@@ -7,7 +7,7 @@ import { chartReads, chartWrites } from "./chart-queries";
 import { childTransaction } from "./child-queries";
 import { beginOnSqlite, clockTrouble, readClock } from "./clock";
 import { connect, type ConnectionOptions } from "./connection";
-import type { Handle } from "./statement";
+import { sql, type Handle } from "./statement";
 import { audit, insertRows } from "./tables";
 import { dialects } from "./dialect";
 import { fleetTransaction } from "./fleet-queries";
@@ -23,6 +23,7 @@ import { stepTransaction } from "./step-queries";
 import { taskTransaction } from "./task-queries";
 import { workerOrderTransaction } from "./worker-order-queries";
 import { workerTransaction } from "./worker-queries";
+import { WriteTrouble } from "./write-trouble";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const connection = await connect(options);
@@ -39,22 +40,29 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     for (const listener of listeners) listener(where);
   };
   const committed = () => tell("here");
+  const writes = new WriteTrouble();
   const hints = await connection.listen(() => tell("elsewhere"));
 
-  return {
+  const optimistic = connection.alone && optimisticSteps(connection.alone, dialect, committed);
+  const store: Store = {
     database: provider,
     ...chartReads(connection),
     ...storeReads(connection, provider, options.clock),
-    optimistic: connection.alone && optimisticSteps(connection.alone, dialect, committed),
+    optimistic: optimistic && {
+      ...optimistic,
+      write: (steps, lagMaxMs) => writes.watch(() => optimistic.write(steps, lagMaxMs)),
+    },
     now: () => readClock(connection, provider, options.clock),
     nextDue: (after) => nextDue(connection, after),
     async transaction(work) {
       let leaves = false;
-      const result = await connection.transaction(async (handle) => {
-        leaves = false;
-        const tx = await begin(handle);
-        return work(hints ? { ...tx, ...watchingLeft(tx, () => (leaves = true)) } : tx);
-      });
+      const result = await writes.watch(() =>
+        connection.transaction(async (handle) => {
+          leaves = false;
+          const tx = await begin(handle);
+          return work(hints ? { ...tx, ...watchingLeft(tx, () => (leaves = true)) } : tx);
+        }),
+      );
       committed();
       if (leaves) hints?.say();
       return result;
@@ -63,12 +71,16 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    trouble: () => Promise.resolve(connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null)),
+    async trouble() {
+      const known = connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null);
+      return known ?? writes.tell(() => store.transaction((tx) => tx.beginWriting()));
+    },
     async close() {
       await hints?.close();
       await connection.close();
     },
   };
+  return store;
 
   async function begin(handle: Handle): Promise<StoreTransaction> {
     let places = 0;
@@ -89,6 +101,9 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       ...scheduleTransaction(handle, dialect),
       ...batchTransaction(handle, dialect),
       now,
+      async beginWriting() {
+        await handle.execute(sql`UPDATE "clock" SET "tx" = "tx" WHERE "id" < 0`);
+      },
       async writeAudit(entry) {
         await insertRows(handle, dialect, audit, [entry]);
       },

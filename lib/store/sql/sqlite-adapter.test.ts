@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
+import Database from "better-sqlite3";
 import { build } from "esbuild";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freshDatabase, type TestDatabase } from "@/lib/testing/database";
 import { connect, type DatabaseConnection } from "./connection";
+import { openSqliteAdapter } from "./sqlite-adapter";
 import { raw, sql, type Sql } from "./statement";
 
 const execute = (statement: Sql) => connection.transaction((handle) => handle.execute(statement));
@@ -89,6 +91,19 @@ test("I9: a full disk is a clear error and leaves no half step", async () => {
   expect(await value()).toBe(0);
   await execute(sql`UPDATE t SET n = 1`);
   expect(await value()).toBe(1);
+});
+
+test("who waits in vain for another's write is told that the database is busy", async () => {
+  const other = new Database(database.url.slice("file:".length));
+  other.exec("BEGIN IMMEDIATE");
+  const adapter = await openSqliteAdapter({ path: database.url.slice("file:".length), busyTimeoutMs: 20 });
+  try {
+    const writing = adapter.transaction((handle) => handle.execute(sql`UPDATE t SET n = 7`));
+    await expect(writing).rejects.toMatchObject({ code: "database-busy", retry: "later" });
+  } finally {
+    other.close();
+    await (await adapter.factory.connect()).dispose();
+  }
 });
 
 test("three processes that read and write one row lose nothing", async () => {

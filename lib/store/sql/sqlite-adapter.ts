@@ -156,7 +156,9 @@ export async function openSqliteAdapter({
       try {
         await leaveRoom();
         blockedSince = performance.now();
-        await patiently(() => writer.run(begin));
+        await patiently(() => writer.run(begin)).catch((error: unknown) => {
+          throw asStoreError(error);
+        });
         noteOthers();
         blockedSince = null;
         return await inTransaction(writer, work);

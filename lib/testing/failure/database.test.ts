@@ -46,6 +46,10 @@ describe("with a database of its own", () => {
     const applied = answers.filter((answer) => answer?.result).length;
     const refused = answers.filter((answer) => answer?.code !== undefined);
     expect(refused.length).toBeGreaterThan(0);
+    expect(await child.do("getHealth", {})).toMatchObject({
+      status: "degraded",
+      trouble: expect.stringContaining("has no room left") as string,
+    });
     for (const answer of refused) {
       const message = expect.stringContaining("make room") as string;
       expect(answer).toMatchObject({ code: "database-full", retry: "later", message });
@@ -83,6 +87,8 @@ describe("with a database of its own", () => {
       for (const one of refused) {
         expect(one).toMatchObject({ status: "rejected", reason: { code: "database-full", retry: "later" } });
       }
+      const trouble = expect.stringContaining("has no room left") as string;
+      expect(await at.runtime.getHealth(local, {})).toMatchObject({ status: "degraded", trouble });
       for (const id of ids) {
         expect(await state(id)).toMatchObject({ seq: 1, hashMatches: true });
         expect(await at.store.countMailbox(id)).toBe(0);
@@ -121,11 +127,14 @@ describe("with a database of its own", () => {
       5_000,
     );
     expect(await state("a")).toMatchObject({ seq: 1 });
+    const trouble = expect.stringContaining("takes no writes") as string;
+    expect(await at.runtime.getHealth(local, {})).toMatchObject({ status: "degraded", trouble });
     await set("RESET default_transaction_read_only");
     await vi.waitFor(
       async () => expect(await add("a", { idempotencyKey: "k" })).toMatchObject({ seq: 2 }),
       5_000,
     );
+    expect(await at.runtime.getHealth(local, {})).toMatchObject({ status: "ok", trouble: null });
   });
 
   test("I10: processes whose clocks are an hour wrong disturb nobody: PostgreSQL's time decides", async () => {
