@@ -39,6 +39,8 @@ export const retentionRule = z.enum([
   /** Finished tasks. */
   "tasks",
   "dead-letters",
+  /** Ended batches with their items. */
+  "batches",
   "audit",
 ]);
 const keepMs = z.int().min(0).max(Number.MAX_SAFE_INTEGER);

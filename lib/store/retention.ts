@@ -19,7 +19,7 @@ export type PlainRule = (typeof plainRules)[number];
 /** Instances by the status in which they ended. */
 export const endRules = ["completed", "failed", "cancelled", "terminated"] as const;
 export type EndRule = (typeof endRules)[number];
-export type RuleName = PlainRule | EndRule | "deleted" | "event-log" | "lock-log";
+export type RuleName = PlainRule | EndRule | "deleted" | "event-log" | "lock-log" | "batches";
 
 export interface RetentionRow {
   rule: RuleName;
@@ -87,6 +87,11 @@ export interface RetentionTransaction {
     after: string | null,
     options: { bound: number; limit: number; dry: boolean },
   ): Promise<Portion>;
+  /**
+   * Looks at some batches after `after`, by id, and removes what ended at or before `bound`: at most `limit` of their items,
+   * and those of which no item is left. `dry` only counts both.
+   */
+  sweepBatches(after: string, options: { bound: number; limit: number; dry: boolean }): Promise<Portion>;
   /** By id: instances with entries before their newest snapshot of `bound` or before, and that snapshot's seq. */
   findCompactable(
     after: string,

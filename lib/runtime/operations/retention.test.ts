@@ -11,6 +11,7 @@ import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { taskRow } from "@/lib/testing/rows";
 import { noWrites } from "@/lib/store/steps";
+import type { CreateBatchArgs } from "../batches/create-batch";
 import { foldLockLog } from "../locks/lock-rules";
 import { Machines } from "../charts/machines";
 import type { RuntimeContext } from "../runtime-context";
@@ -59,6 +60,39 @@ describe.each(providers)("on %s", (provider) => {
     expect(await preview("audit")).toBe(3);
     await purge("audit");
     expect(await preview("audit")).toBe(0);
+  });
+
+  test("ended batches go with their items; the answers to their calls, and what they did, stay", async () => {
+    await start("a");
+    const call: CreateBatchArgs = {
+      verb: "suspend",
+      selection: { instanceIds: ["a"] },
+      reason: "r",
+      idempotencyKey: "k",
+    };
+    const made = await at.runtime.createBatch(local, call);
+    const stopped = await at.runtime.createBatch(local, { ...call, verb: "resume", idempotencyKey: "l" });
+    await at.runtime.cancelBatch(local, { batchId: stopped.id });
+    while ((await at.runtime.getBatch(local, { batchId: made.id })).status !== "done") {
+      await at.runtime.workOnce();
+    }
+    expect(await at.runtime.getBatch(local, { batchId: made.id })).toMatchObject({ status: "done", ok: 1 });
+    await at.runtime.createBatch(local, { ...call, verb: "redrive", idempotencyKey: "m" });
+    await keep("batches", hour);
+    await purge("batches");
+    expect((await at.runtime.listBatches(local, {})).items).toHaveLength(3);
+    await age(2 * hour);
+    expect(await preview("batches")).toBe(3);
+    await purge("batches");
+    expect(await preview("batches")).toBe(0);
+    expect((await at.runtime.listBatches(local, {})).items).toMatchObject([{ verb: "redrive" }]);
+    await expect(at.runtime.getBatch(local, { batchId: made.id })).rejects.toMatchObject({
+      code: "not-found",
+    });
+    expect(await at.runtime.createBatch(local, call)).toMatchObject({ id: made.id });
+    expect((await at.runtime.getInstance(local, { instanceId: "a" })).status).toBe("suspended");
+    const rule = (await at.runtime.listRetention(local, {})).items.find((each) => each.rule === "batches");
+    expect(rule).toMatchObject({ keepMs: hour, removed: 3 });
   });
 
   test("I4: an answer is kept for its time, and for as long as its message waits", async () => {

@@ -109,6 +109,7 @@ function portion(
   if (rule === "deleted") return purgeDoomed(tx, bound);
   if (bound === null) return Promise.resolve({ removed: 0, next: null });
   if (isPlain(rule)) return tx.sweep(rule, place, { bound, limit: rowsMax, dry: false });
+  if (rule === "batches") return tx.sweepBatches(place ?? "", { bound, limit: entriesMax, dry: false });
   return rule === "event-log" ? compactLogs(tx, place ?? "", bound) : compactLocks(tx, place ?? "", bound);
 }
 
@@ -298,6 +299,10 @@ export async function portionOf(
   return store.transaction(async (tx) => {
     if (isPlain(rule)) {
       const { removed, next } = await tx.sweep(rule, place, { bound, limit: rowsMax, dry: true });
+      return { count: removed, next };
+    }
+    if (rule === "batches") {
+      const { removed, next } = await tx.sweepBatches(place ?? "", { bound, limit: entriesMax, dry: true });
       return { count: removed, next };
     }
     if (rule === "deleted") return { count: (await tx.findDoomed(bound, 10 * rowsMax)).length, next: null };

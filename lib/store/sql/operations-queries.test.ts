@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { partitionOf } from "@/lib/runtime/new-id";
 import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
-import { instanceRow, logRow, messageRow, taskRow } from "@/lib/testing/rows";
+import { batchItemRow, batchRow, instanceRow, logRow, messageRow, taskRow } from "@/lib/testing/rows";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { WorkerRow } from "../workers";
@@ -81,6 +81,62 @@ describe.each(providers)("on %s", (provider) => {
     expect(trail).toEqual([2, 2, 1, 2, 2, 1]);
     const left = await store.transaction((tx) => tx.findAnswers(rows));
     expect(left.map(({ key }) => key).sort()).toEqual(["2", "5"]);
+  });
+
+  test("a sweep of batches takes at most so many items, then those that have none; what goes on stays whole", async () => {
+    const ends: Record<string, number | null> = { a: 1, b: 1, c: 99, d: null };
+    await store.transaction(async (tx) => {
+      for (const [id, endedAt] of Object.entries(ends)) {
+        await tx.insertBatch(
+          batchRow({ id, endedAt, total: 3, status: endedAt === null ? "running" : "done" }),
+        );
+        await tx.insertBatchItems([0, 1, 2].map((place) => batchItemRow({ batchId: id, place })));
+      }
+    });
+    const sweep = (after: string, dry = false) =>
+      store.transaction((tx) => tx.sweepBatches(after, { bound: 50, limit: 4, dry }));
+    expect(await sweep("", true)).toEqual({ removed: 8, next: null });
+    expect(await sweep("")).toEqual({ removed: 4, next: "" });
+    expect(await sweep("")).toEqual({ removed: 4, next: null });
+    expect(await sweep("")).toEqual({ removed: 0, next: null });
+    expect((await store.listBatches(null, 9)).map(({ id }) => id).sort()).toEqual(["c", "d"]);
+    for (const [id, left] of [
+      ["a", 0],
+      ["b", 0],
+      ["c", 3],
+      ["d", 3],
+    ] as const) {
+      expect(await store.listBatchItems(id, null, null, 9)).toHaveLength(left);
+    }
+  });
+
+  test("a batch that goes on again while it is swept keeps its items", async () => {
+    if (provider === "sqlite") return; // One writer: nothing comes between.
+    await store.transaction(async (tx) => {
+      await tx.insertBatch(batchRow({ id: "a", endedAt: 1, total: 1, status: "cancelled" }));
+      await tx.insertBatchItems([batchItemRow({ batchId: "a", place: 0 })]);
+    });
+    let held = () => {};
+    const isHeld = new Promise<void>((resolve) => (held = resolve));
+    const resuming = store.transaction(async (tx) => {
+      const row = await tx.lockBatch("a");
+      held();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      if (row) await tx.updateBatch({ ...row, status: "running", endedAt: null });
+    });
+    await isHeld;
+    const swept = store.transaction((tx) => tx.sweepBatches("", { bound: 50, limit: 4, dry: false }));
+    expect(await swept).toEqual({ removed: 0, next: null });
+    await resuming;
+    expect(await store.listBatchItems("a", null, null, 9)).toHaveLength(1);
+  });
+
+  test("a write that is only begun leaves nothing", async () => {
+    await write({ created: [instanceRow()], log: [logRow()] });
+    const { position } = await store.changesSince(null, 1);
+    await store.transaction((tx) => tx.beginWriting());
+    expect((await store.changesSince(position, 9)).changes).toEqual([]);
+    expect(await store.trouble()).toBeNull();
   });
 
   test("orders reach the session they are for, once; a beat leaves them alone", async () => {

@@ -11,6 +11,8 @@ import type { Dialect } from "./dialect";
 import { empty, join, raw, sql, type Handle, type Sql } from "./statement";
 import {
   audit,
+  batches,
+  batchItems,
   children,
   columnName,
   deadLetters,
@@ -29,6 +31,9 @@ import {
   updateRows,
   type Table,
 } from "./tables";
+
+/** Batches in a portion: few have many items. */
+const batchesLooked = 100;
 
 const wholeEntry = eventLog.pick(
   ...Object.keys(eventLog.columns).filter((name) => name !== "changeTx" && name !== "changeN"),
@@ -122,6 +127,27 @@ export function retentionTransaction(
         }
       }
       return { removed, next };
+    },
+    async sweepBatches(after, { bound, limit, dry }) {
+      const isOver = sql`"ended_at" <= ${bound}`;
+      const rows = await handle.query<{ id: string; total: number; over: number }>(
+        sql`SELECT "id", "total", CASE WHEN ${isOver} THEN 1 ELSE 0 END AS "over" FROM ${batches.name} WHERE "id" > ${after} ORDER BY "id" LIMIT ${batchesLooked}`,
+      );
+      const gone = rows.filter(({ over }) => over === 1);
+      const next = rows.length === batchesLooked ? must(rows.at(-1), "a full portion").id : null;
+      if (dry) return { removed: gone.reduce((sum, { total }) => sum + total + 1, 0), next };
+      if (gone.length === 0) return { removed: 0, next };
+      // One that was cancelled may be going on by now: held, it stays as it is found.
+      const held = await handle.query<{ id: string }>(
+        sql`SELECT "id" FROM ${batches.name} WHERE "id" IN ${dialect.texts(gone.map(({ id }) => id))} AND ${isOver} ${dialect.forNoKeyUpdateSkipLocked}`,
+      );
+      const ids = dialect.texts(held.map(({ id }) => id));
+      const items = await handle.execute(
+        sql`DELETE FROM ${batchItems.name} WHERE ("batch_id", "place") IN (SELECT "batch_id", "place" FROM ${batchItems.name} WHERE "batch_id" IN ${ids} ORDER BY "batch_id", "place" LIMIT ${limit})`,
+      );
+      if (items === limit) return { removed: items, next: after };
+      const removed = await handle.execute(sql`DELETE FROM ${batches.name} WHERE "id" IN ${ids}`);
+      return { removed: items + removed, next };
     },
     findCompactable: (after, bound, limit) =>
       handle.query(
