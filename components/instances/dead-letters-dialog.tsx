@@ -14,6 +14,7 @@ import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
 import { RelativeTime } from "@/components/ui/time-text";
 import { useClient } from "@/components/ui/use-client";
+import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import type { DeadLetter } from "@/lib/contract/instances";
 
@@ -97,7 +98,8 @@ function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
   const queryClient = useQueryClient();
   const retry = useMutation({
     mutationFn: () => client.retryDeadLetter({ instanceId, messageId }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: queryKeys.instance(instanceId) }),
+    // Also when it failed again: then it is a dead letter anew.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: queryKeys.instance(instanceId) }),
   });
   return (
     <li className="py-2.5 first:pt-0" data-testid="dead-letter">
@@ -129,8 +131,15 @@ function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
         </div>
       )}
       {retry.error ? (
-        <ErrorPanel className="mt-2" title="Couldn’t send it again" error={retry.error} />
+        <ErrorPanel
+          className="mt-2"
+          title={hasFailedAgain(retry.error) ? "It failed again" : "Couldn’t send it again"}
+          error={retry.error}
+        />
       ) : null}
     </li>
   );
 }
+
+const hasFailedAgain = (error: Error): boolean =>
+  error instanceof LockstepError && error.code === "step-failed";
