@@ -5,6 +5,7 @@
  */
 import { readCron } from "@/lib/base/cron";
 import type { Json } from "@/lib/base/json";
+import { labelKeyMax, labelsMax, labelValueMax } from "@/lib/base/limits";
 import type { ArgsOf } from "@/lib/client/client";
 import { id as idSchema } from "@/lib/contract/common";
 import type { Misfire, ScheduleView } from "@/lib/contract/schedules";
@@ -165,7 +166,12 @@ function readLabels(text: string): Record<string, string> | string {
     if (line === "") continue;
     const at = line.indexOf("=");
     if (at < 1) return `"${line.slice(0, 40)}" is no label: write key=value, one a line.`;
-    labels[line.slice(0, at).trim()] = line.slice(at + 1).trim();
+    const [key, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    if (key.length > labelKeyMax)
+      return `A key has at most ${labelKeyMax} characters: "${key.slice(0, 40)}…"`;
+    if (value.length > labelValueMax) return `The value of ${key} has more than ${labelValueMax} characters.`;
+    labels[key] = value;
   }
+  if (Object.keys(labels).length > labelsMax) return `At most ${labelsMax} labels are taken.`;
   return labels;
 }

@@ -89,3 +89,12 @@ test("what is wrong is told at its field, what is empty is missing", () => {
     readForm({ ...formOf(schedule), timeZone: "Nowhere" }).problems.timeZone,
   );
 });
+
+test("labels beyond what is taken are told at their field", () => {
+  const told = (labels: string) => readForm({ ...emptyForm("UTC"), labels }).problems.labels;
+  const many = Array.from({ length: 33 }, (_, n) => `k${n}=v`);
+  expect(told(many.slice(1).join("\n"))).toBeUndefined();
+  expect(told(many.join("\n"))).toBe("At most 32 labels are taken.");
+  expect(told(`${"k".repeat(64)}=v`)).toMatch(/^A key has at most 63 characters/);
+  expect(told(`k=${"v".repeat(256)}`)).toBe("The value of k has more than 255 characters.");
+});
