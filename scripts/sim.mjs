@@ -1,13 +1,21 @@
 /**
- * `npm run sim [-- --seeds 50000 --statements 5000 --from 1]`: both simulators at length, a process for each core. `--seed N`
- * runs the boundary simulator's seed N alone, `--statement N` the statement-level one's.
+ * `npm run sim [-- --seeds 50000 --statements 5000 --histories 300 --from 1]`: both simulators and the histories of locks at
+ * length, a process for each core. `--seed N` runs the boundary simulator's seed N alone, `--statement N` the statement-level
+ * one's.
  */
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { pathToFileURL } from "node:url";
 import { bundleDriver, wholeNumbers } from "./driver.mjs";
 
-const options = wholeNumbers("sim", { seeds: 50_000, statements: 5_000, from: 1, seed: 0, statement: 0 });
+const options = wholeNumbers("sim", {
+  seeds: 50_000,
+  statements: 5_000,
+  histories: 300,
+  from: 1,
+  seed: 0,
+  statement: 0,
+});
 const driver = pathToFileURL(await bundleDriver("lib/testing/sim/sim-main.ts")).href;
 
 /** Runs `verb` of the bundle in a process of its own; how many seeds failed. */
@@ -38,5 +46,6 @@ if (statement > 0) failed += await lane("runStatements", { from: statement, seed
 if (seed === 0 && statement === 0) {
   failed += await lanes("runBoundary", from, options.seeds);
   failed += await lanes("runStatements", from, options.statements);
+  failed += await lanes("runHistories", from, options.histories);
 }
 process.exit(failed === 0 ? 0 : 1);

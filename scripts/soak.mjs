@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --minutes 10]`: mixed load on PostgreSQL with three worker processes that are killed, stopped and
- * restarted at random; at the end nothing is lost, nothing doubled, and memory is flat.
+ * `npm run soak [-- --minutes 10]`: mixed load on PostgreSQL (a server of its own, fsync on) with three worker processes that
+ * are killed, stopped and restarted at random, none spared; at the end nothing is lost, nothing doubled, and memory is flat.
  */
 import { randomInt } from "node:crypto";
 import { buildDriver, wholeNumbers } from "./driver.mjs";

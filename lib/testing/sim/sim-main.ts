@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { startPostgres } from "../postgres-server";
-import { makePostgres } from "../throwaway-database";
+import { makePostgres, makeSqlite } from "../throwaway-database";
 import { openEmptier } from "./empty-database";
+import { notLinearizable } from "./linearizable";
+import { recordLockHistory } from "./lock-history";
 import { Simulator, type SeedEnd } from "./run-seed";
 import { openStatementSimulator } from "./statements";
 import { withStraightReads } from "./straight-reads";
@@ -96,6 +98,33 @@ export async function runStatements({ seeds, from }: { seeds: number; from: numb
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   process.stdout.write(
     `statements: seeds ${from} to ${from + seeds - 1}: ${crashes} crashes, ${failed} failed, ${seconds} s\n`,
+  );
+  return failed;
+}
+
+/** On both databases: histories of racing clients on one lock. */
+export async function runHistories({ seeds, from }: { seeds: number; from: number }): Promise<number> {
+  const began = Date.now();
+  const server = await startPostgres();
+  let failed = 0;
+  try {
+    for (const database of [await makeSqlite(quickFolder()), await makePostgres(server.url)]) {
+      const store = await openSqlStore({ url: database.url, connections: 12 });
+      for (let seed = from; seed < from + seeds; seed += 1) {
+        const wrong = notLinearizable(await recordLockHistory(store, seed));
+        if (wrong === null) continue;
+        failed += 1;
+        process.stdout.write(`history ${seed} on ${database.url.split(":", 1)[0] ?? ""}: ${wrong}\n`);
+      }
+      await store.close();
+      await database.drop();
+    }
+  } finally {
+    await server.stop();
+  }
+  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  process.stdout.write(
+    `histories: seeds ${from} to ${from + seeds - 1}, on each database: ${failed} failed, ${seconds} s\n`,
   );
   return failed;
 }

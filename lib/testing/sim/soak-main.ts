@@ -1,10 +1,11 @@
 /**
- * The soak, for scripts/soak.mjs: events, timers, tasks and locks on PostgreSQL for a while, with worker processes that are
- * killed, stopped, let go on and restarted at random.
+ * The soak, for scripts/soak.mjs: events, timers, tasks and locks on PostgreSQL, its fsync on, for a while, with worker
+ * processes that are killed, stopped, let go on and restarted at random, each of them, now and then all at once.
  *
  * Holds at the end, or it says so: every acknowledged event is in the log once, under its seq; every event whose answer was
  * lost is there once after it was repeated; every task moved its instance once; every instance replays to what is
- * stored (I5); each lock's row is the fold of its log (I7); no worker that lived through grew.
+ * stored (I5); each lock's row is the fold of its log (I7); memory is flat: of the workers, whose peak of a minute does not
+ * rise, and of this process, which steps what it sends and lives through.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -80,20 +81,24 @@ interface Sent {
 interface Worker {
   process: ChildProcess;
   stopped: boolean;
-  startedAt: number;
-  /** Resident memory, KiB, after each minute. */
-  rss: number[];
+}
+
+/** Resident memory, KiB: the highest of each minute, of any worker and of this process. */
+interface Peaks {
+  workers: number[];
+  own: number[];
 }
 
 export async function soak(options: { minutes: number; seed: number; program: string }): Promise<number> {
   const { minutes, seed } = options;
   const random = new Random(seed);
-  const server = await startPostgres();
+  const server = await startPostgres({ durable: true });
   const database = await makePostgres(server.url);
   const store = await openSqlStore({ url: database.url, connections: 10 });
   const runtime = createRuntime({ store, report: () => undefined });
   const workers: Worker[] = [];
-  const tally = { sent: 0, lost: 0, tasks: 0, locks: 0, kills: 0, stops: 0, flat: true };
+  const tally = { sent: 0, lost: 0, tasks: 0, locks: 0, kills: 0, stops: 0 };
+  const peaks: Peaks = { workers: [], own: [] };
   const sent: Sent[] = [];
   try {
     await prepare(runtime);
@@ -113,7 +118,7 @@ export async function soak(options: { minutes: number; seed: number; program: st
     await Promise.all([
       ...load,
       disturb(workers, options.program, database.url, random, tally, over),
-      tellMinutes(workers, sent, tally, over),
+      tellMinutes(workers, sent, tally, peaks, over),
     ]);
     for (const worker of workers) resume(worker);
     for (const one of sent) if (one.seq === null) await submit(runtime, one, 100);
@@ -122,16 +127,15 @@ export async function soak(options: { minutes: number; seed: number; program: st
     for (const { process: worker } of workers) worker.kill("SIGKILL");
     await sleep(1_000);
     const wrong = await check(store, runtime, sent);
-    for (const worker of workers) {
-      const [, first] = worker.rss;
-      const last = worker.rss.at(-1);
+    for (const [whose, kib] of Object.entries(peaks) as [string, number[]][]) {
+      const [, first] = kib;
+      const last = kib.at(-1);
       // The first minute fills caches; after that a third more is growth.
-      if (first !== undefined && last !== undefined && worker.rss.length > 3 && last > first * 1.33) {
-        wrong.push(`worker ${worker.process.pid ?? 0} grew from ${first} to ${last} KiB`);
-      }
+      if (first !== undefined && last !== undefined && kib.length > 3 && last > first * 1.33)
+        wrong.push(`memory (${whose}) grew from ${first} to ${last} KiB`);
     }
     say(
-      `${wrong.length === 0 ? "nothing lost, nothing doubled, memory flat" : `${wrong.length} faults`}: ${sent.length} events, ${tally.lost} answers lost, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops; RSS of those that live, MiB: ${workers.map(({ rss }) => rss.map((kib) => Math.round(kib / 1024)).join(">")).join(", ")}`,
+      `${wrong.length === 0 ? "nothing lost, nothing doubled, memory flat" : `${wrong.length} faults`}: ${sent.length} events, ${tally.lost} answers lost, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops; peaks of RSS by minute, MiB: workers ${mibOf(peaks.workers)}, own ${mibOf(peaks.own)}`,
     );
     for (const each of wrong.slice(0, 20)) say(`  ${each}`);
     return wrong.length;
@@ -143,6 +147,7 @@ export async function soak(options: { minutes: number; seed: number; program: st
   }
 }
 
+const mibOf = (peaks: readonly number[]): string => peaks.map((kib) => Math.round(kib / 1024)).join(">");
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const instanceName = (n: number) => `soak-${n}`;
@@ -164,7 +169,7 @@ function startWorker(program: string, url: string): Worker {
     LOCKSTEP_SEEDS: "off",
   };
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "inherit"] });
-  return { process: child, stopped: false, startedAt: Date.now(), rss: [] };
+  return { process: child, stopped: false };
 }
 
 function resume(worker: Worker): void {
@@ -172,7 +177,7 @@ function resume(worker: Worker): void {
   worker.stopped = false;
 }
 
-/** One worker at a time, so that some always work. */
+/** None is spared: one at a time, and one time in ten all of them. */
 async function disturb(
   workers: Worker[],
   program: string,
@@ -181,22 +186,33 @@ async function disturb(
   tally: { kills: number; stops: number },
   over: () => boolean,
 ): Promise<void> {
+  const stop = (worker: Worker) => {
+    worker.process.kill("SIGSTOP");
+    worker.stopped = true;
+    tally.stops += 1;
+  };
+  const kill = (place: number) => {
+    workers[place]?.process.kill("SIGKILL");
+    workers[place] = startWorker(program, url);
+    tally.kills += 1;
+  };
   while (!over()) {
     await sleep(disturbMs * (0.5 + random.below(1_000) / 1_000));
-    // The first is left in peace for its memory to be watched.
-    const place = 1 + random.below(workers.length - 1);
+    if (random.chance(0.1)) {
+      if (random.chance(0.5)) workers.forEach((_, place) => kill(place));
+      else {
+        for (const worker of workers) stop(worker);
+        await sleep(disturbMs);
+        for (const worker of workers) resume(worker);
+      }
+      continue;
+    }
+    const place = random.below(workers.length);
     const worker = workers[place];
     if (!worker) continue;
     if (worker.stopped) resume(worker);
-    else if (random.chance(0.5)) {
-      worker.process.kill("SIGSTOP");
-      worker.stopped = true;
-      tally.stops += 1;
-    } else {
-      worker.process.kill("SIGKILL");
-      tally.kills += 1;
-      workers[place] = startWorker(program, url);
-    }
+    else if (random.chance(0.5)) stop(worker);
+    else kill(place);
   }
 }
 
@@ -306,15 +322,21 @@ async function tellMinutes(
   workers: Worker[],
   sent: readonly Sent[],
   tally: { tasks: number; locks: number; kills: number; stops: number },
+  peaks: Peaks,
   over: () => boolean,
 ): Promise<void> {
   for (let minute = 1; !over(); minute += 1) {
     const until = Date.now() + minuteMs;
-    while (!over() && Date.now() < until) await sleep(200);
-    for (const worker of workers) worker.rss.push(rssOf(worker.process.pid));
-    const rss = workers.map((worker) => `${Math.round((worker.rss.at(-1) ?? 0) / 1024)} MiB`).join(" ");
+    let [highest, own] = [0, 0];
+    while (!over() && Date.now() < until) {
+      await sleep(500);
+      highest = Math.max(highest, ...workers.map((worker) => rssOf(worker.process.pid)));
+      own = Math.max(own, rssOf(process.pid));
+    }
+    peaks.workers.push(highest);
+    peaks.own.push(own);
     say(
-      `minute ${minute}: ${sent.length} events, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops, workers ${rss}`,
+      `minute ${minute}: ${sent.length} events, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops; at most ${mibOf([highest])} MiB a worker, ${mibOf([own])} here`,
     );
   }
 }

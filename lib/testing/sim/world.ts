@@ -68,8 +68,8 @@ export interface WorldOptions {
   processes: number;
   /** How likely a store call fails, loses its answer or takes its process along; 0: no process crashes at all. */
   faultRate: number;
-  /** False: the database's clock stands still. */
-  clockMoves?: boolean;
+  /** Which way the database's clock may be set; default: both. */
+  clockMoves?: "forward";
   /** How likely a batch finds an instance held by another. */
   busyRate: number;
   /** Changes what a process does for the worse: a planted fault. */
@@ -252,8 +252,9 @@ export class World {
         random.pick(this.processes).crash();
         return;
       }
-      if (roll < 60 && this.options.clockMoves !== false) {
-        this.passTime(random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000, ...clockBackMs]));
+      if (roll < 60) {
+        const back = this.options.clockMoves === "forward" ? [] : clockBackMs;
+        this.passTime(random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000, ...back]));
         return;
       }
     }
