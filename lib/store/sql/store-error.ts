@@ -76,7 +76,8 @@ function kindOfCode(code: string): Kind | null {
   // Lock and statement timeouts, too many connections.
   if (code === "55P03" || code === "57014" || code === "53300" || code.startsWith("SQLITE_BUSY"))
     return "busy";
-  if (code === "53100" || code === "SQLITE_FULL") return "full";
+  // A quota, or a limit of the file's size, is told as a write that failed.
+  if (code === "53100" || code === "SQLITE_FULL" || code === "SQLITE_IOERR_WRITE") return "full";
   if (code === "25006" || code.startsWith("SQLITE_READONLY")) return "read-only";
   // Class 22: a character or a number that is not of the column's type.
   if (/^22[0-9A-Z]{3}$/.test(code)) return "data";

@@ -17,3 +17,23 @@ export const adder: JsonObject = {
     waiting: { after: { "300ms": "on" } },
   },
 };
+
+/** Sends to itself for ever. */
+export const selfSender: JsonObject = {
+  lockstep: 1,
+  context: { sum: 0 },
+  initial: "on",
+  states: {
+    on: {
+      on: {
+        add: { actions: { assign: { sum: "context.sum + event.n" } } },
+        go: {
+          actions: [
+            { assign: { sum: "context.sum + 1" } },
+            { send: { to: { cel: "'instance:' + _sessionid" }, type: "go" } },
+          ],
+        },
+      },
+    },
+  },
+};

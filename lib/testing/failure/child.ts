@@ -70,10 +70,19 @@ async function bundle(name: string): Promise<string> {
   return outfile;
 }
 
-/** `name`: the test file's. */
-export async function startChild(name: string, options: ProcessOptions): Promise<Child> {
-  const program = await programOf(name);
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+/** `name`: the test file's. `under`: a command that runs what follows it. */
+export async function startChild(
+  name: string,
+  options: ProcessOptions,
+  under: readonly string[] = [],
+): Promise<Child> {
+  const [program = "", ...args] = [
+    ...under,
+    process.execPath,
+    await programOf(name),
+    JSON.stringify(options),
+  ];
+  const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const waiting = new Map<number, (answer: Answer<never>) => void>();

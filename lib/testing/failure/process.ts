@@ -20,14 +20,24 @@ export interface ProcessOptions extends Wounds {
   tasks?: string;
   /** SQLite: pages that its database may have. */
   pagesMax?: number;
+  /** False: it hears no hint, and gives none. */
+  hints?: boolean;
+  /** What chance comes to, always. */
+  chance?: number;
 }
 
 const say = (line: object) => void writeSync(1, `${JSON.stringify(line)}\n`);
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ProcessOptions;
-const { url, pagesMax, clockMs } = options;
+const { url, pagesMax, clockMs, hints, chance } = options;
+if (chance !== undefined) Math.random = () => chance;
 if (clockMs !== undefined) shiftClock(clockMs);
-const real = await openSqlStore({ url, connections: 6, ...(pagesMax === undefined ? {} : { pagesMax }) });
+const real = await openSqlStore({
+  url,
+  connections: 6,
+  ...(pagesMax === undefined ? {} : { pagesMax }),
+  ...(hints === undefined ? {} : { hints }),
+});
 const hurts = ["killAt", "stopAt", "killIn", "loseAnswerOf"] as const;
 const store = hurts.some((name) => options[name] !== undefined) ? wounded(real, options) : real;
 const runtime = createRuntime({ store, report: (error) => say({ reported: String(error) }) });

@@ -8,7 +8,7 @@ import type { Store, StoreTransaction } from "@/lib/store/store";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
-import { adder } from "./charts";
+import { adder, selfSender } from "./charts";
 import { killChildren, startChild, type Child } from "./child";
 import { postMany } from "./post-many";
 
@@ -144,8 +144,8 @@ describe.each(providers)("on %s", (provider) => {
       process.stdout.write(
         `${provider}: p99 of the idle ones ${p99Unloaded} ms unloaded, ${p99Loaded} ms beside ${flood} messages\n`,
       );
-    // At least what a look takes: unloaded they may be found by the first.
-    expect(p99Loaded).toBeLessThan(10 * Math.max(p99Unloaded, 100));
+    // The same arrival, one message each at once, without the flood. In a short run the first look may find them all.
+    expect(p99Loaded).toBeLessThan(10 * (atLength ? p99Unloaded : Math.max(p99Unloaded, 100)));
   }, 120_000);
 
   test("SIGTERM: nothing more is claimed, the batch under way is finished, the process leaves the registry and ends in time", async () => {
@@ -178,7 +178,7 @@ describe.each(providers)("on %s", (provider) => {
 test("one SQLite sender beside two saturating workers: p99 of its sends", async () => {
   const at = await freshRuntime("sqlite");
   try {
-    await publish(at.runtime, "adder", busy);
+    await publish(at.runtime, "adder", selfSender);
     const ids = Array.from({ length: 40 }, (_, n) => `b-${n}`);
     for (const id of ids) await at.runtime.startInstance(local, { chartId: "adder", id });
     await at.runtime.startInstance(local, { chartId: "adder", id: "mine" });
@@ -208,26 +208,6 @@ test("one SQLite sender beside two saturating workers: p99 of its sends", async 
     await at.end();
   }
 }, 180_000);
-
-/** Sends to itself for ever. */
-const busy: JsonObject = {
-  lockstep: 1,
-  context: { sum: 0 },
-  initial: "on",
-  states: {
-    on: {
-      on: {
-        add: { actions: { assign: { sum: "context.sum + event.n" } } },
-        go: {
-          actions: [
-            { assign: { sum: "context.sum + 1" } },
-            { send: { to: { cel: "'instance:' + _sessionid" }, type: "go" } },
-          ],
-        },
-      },
-    },
-  },
-};
 
 const p99 = (values: readonly number[]): number =>
   must([...values].sort((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1], "some");
