@@ -8,6 +8,7 @@
  *   renew after expiry, without/with a taker  locks.test: a lease that runs out
  *   fold(log) = row                           lock-rules.test, and after every test of locks.test and of this file
  *   checkpoint, then send                     retention.test
+ *   dead waiter at the head, killed for real  testing/failure/locks.test; here: a process that has fallen silent
  *   a state's lock                            state-locks.test; delete during an open step: testing/sim (incarnation-ignored)
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -144,6 +145,12 @@ describe.each(providers)("cases of locks on %s", (provider) => {
   });
 });
 
+/**
+ * Not on SQLite, whose statements of one transaction nobody comes between and whose file is no connection that could be cut:
+ * a force-release waits for the step's transaction because it waits for every writer; a call cut off is there a process killed
+ * (testing/failure/locks.test: at every place of each verb's transaction); a renewal fails with its process, or is not begun.
+ * And the machine's clock, by which a process is wrong, is the database's own there.
+ */
 describe("cases of locks on postgresql, statement by statement", () => {
   let at: TestRuntime;
   const opened: Runtime[] = [];

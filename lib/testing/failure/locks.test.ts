@@ -17,8 +17,7 @@ afterEach(async () => {
   await at.end();
   expect(at.reported).toEqual([]);
 });
-const typesOf = async () =>
-  (await at.store.listLockLog(key, null, 100)).map(({ type }) => type as string).reverse();
+const typesOf = async () => (await at.store.listLockLog(key, null, 100)).map(({ type }) => type).reverse();
 
 describe.each(providers)("on %s", (provider) => {
   test("a process killed while it waits at the head of the queue: the next has the lock within 1 s of its release, when the dead one was silent for 10 s", async () => {
@@ -91,6 +90,52 @@ describe.each(providers)("on %s", (provider) => {
     }
   });
 });
+
+// On PostgreSQL connections are cut before each statement: runtime/locks/lock-cases.test.
+test.each(
+  (["acquire", "renew", "release", "force-release"] as const).flatMap((verb) =>
+    (["within", "before-commit", "after-commit"] as const).map((place) => [verb, place] as const),
+  ),
+)(
+  "I9: on sqlite, %s in a process killed %s is repeated with its key and has happened once",
+  async (verb, place) => {
+    at = await freshRuntime("sqlite");
+    const mine = { key, session: "a", idempotencyKey: "once" };
+    if (verb !== "acquire") await at.runtime.acquireLock(local, { key, session: "a", holder: "h" });
+    const child = await startChild("locks", {
+      url: at.database.url,
+      workers: false,
+      killIn: { place, n: 1 },
+    });
+    const force = { key, expectedFence: 1, reason: "test", idempotencyKey: "once" };
+    const fenced = { ...mine, fence: 1 };
+    switch (verb) {
+      case "acquire":
+        expect(await child.call("acquireLock", { ...mine, holder: "h" })).toBeNull();
+        expect(await at.runtime.acquireLock(local, { ...mine, holder: "h" })).toMatchObject({ fence: 1 });
+        break;
+      case "renew":
+        expect(await child.call("renewLock", fenced)).toBeNull();
+        expect(await at.runtime.renewLock(local, fenced)).toMatchObject({ fence: 1 });
+        break;
+      case "release":
+        expect(await child.call("releaseLock", fenced)).toBeNull();
+        expect(await at.runtime.releaseLock(local, fenced)).toMatchObject({ result: "released" });
+        break;
+      case "force-release":
+        expect(await child.call("forceReleaseLock", force)).toBeNull();
+        expect(await at.runtime.forceReleaseLock(local, force)).toMatchObject({ fence: 2 });
+        break;
+    }
+    const written = {
+      acquire: "ACQUIRED",
+      renew: "RENEWED",
+      release: "RELEASED",
+      "force-release": "FORCE_RELEASED",
+    };
+    expect((await typesOf()).filter((type) => type === written[verb])).toHaveLength(1);
+  },
+);
 
 test("I4: on postgresql, the database's own answer to COMMIT is cut off: the caller hears outcome-unknown, its repeat the same fence", async () => {
   at = await freshRuntime("postgresql");
