@@ -134,10 +134,13 @@ export interface OptimisticStep {
   log: LogRow;
   /** Null when the configuration is the old one. */
   moved: StatesMoved | null;
+  /** Its status is another than what was read. */
+  restated: boolean;
 }
 /** The optimistic form of a step: read, or remembered, then written unless it was overtaken. */
 export interface OptimisticSteps {
-  find(instanceId: string): Promise<FoundForStep | null>;
+  /** Null where a batch is as short a way for an instance that is not remembered. */
+  readonly find: ((instanceId: string) => Promise<FoundForStep | null>) | null;
   /**
    * Steps of as many instances. `written`: the ids of those that were; of any other nothing has changed: another step, a
    * message or an end came between, another has the row, or the step's time is not the database's. `now`: the database's

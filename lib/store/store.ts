@@ -38,8 +38,7 @@ export interface Store
    * what it returns is the last run's. Never call the store itself inside it.
    */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
-  /** Null where a transaction is as short a way (SQLite). */
-  readonly optimistic: OptimisticSteps | null;
+  readonly optimistic: OptimisticSteps;
   /** The database's clock, ms since the epoch, for showing and for choosing candidates: it decides nothing (I10). */
   now(): Promise<number>;
   /** The first time after `after` at which something is due by itself: a timer, a task, a lease, a schedule. */

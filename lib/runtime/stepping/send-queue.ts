@@ -160,7 +160,7 @@ export class SendQueue {
   /** Those that are left for a batch. */
   private async stepOptimistically(group: Waiting[]): Promise<Waiting[]> {
     const { optimistic } = this.store;
-    if (!optimistic || group.length === 0 || this.caution.isCareful) return group;
+    if (group.length === 0 || this.caution.isCareful) return group;
     const sends = group.map(({ send }) => send);
     const done = await withMachines(this.machines, () =>
       stepOptimistically(this.machines, optimistic, this.recents, sends),

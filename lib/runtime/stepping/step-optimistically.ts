@@ -45,7 +45,7 @@ export async function stepOptimistically(
   }
   const done = await write(optimistic, recents, plans);
   const [send, more] = sends;
-  if (done.size > 0 || !send || more || !isSimple(send)) return done;
+  if (done.size > 0 || !send || more || !isSimple(send) || !optimistic.find) return done;
   const found = await optimistic.find(send.message.instanceId);
   if (!found || found.waiting) return done;
   const { row, now } = found;
@@ -87,7 +87,7 @@ function planOf(
   if (turn.ending || turn.locksLeft === null || turn.locksLeft.size > 0) return null;
   const moved = writes.configurations[0] ?? null;
   return {
-    step: { row: turn.row, log, moved },
+    step: { row: turn.row, log, moved, restated: writes.restated.length > 0 },
     snapshot: turn.snapshot,
     messageId: message.messageId,
     verdict,

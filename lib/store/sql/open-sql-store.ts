@@ -17,6 +17,7 @@ import { watchingLeft } from "./left-work";
 import { migrate } from "./migrate";
 import { scheduleTransaction } from "./schedule-queries";
 import { retentionTransaction } from "./retention-queries";
+import { optimisticBatch } from "./optimistic-batch";
 import { optimisticSteps } from "./optimistic-steps";
 import { storeReads } from "./store-reads";
 import { stepTransaction } from "./step-queries";
@@ -43,12 +44,14 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const writes = new WriteTrouble();
   const hints = await connection.listen(() => tell("elsewhere"));
 
-  const optimistic = connection.alone && optimisticSteps(connection.alone, dialect, committed);
+  const optimistic = connection.alone
+    ? optimisticSteps(connection.alone, dialect, committed)
+    : optimisticBatch(connection, dialect, options.clock, committed);
   const store: Store = {
     database: provider,
     ...chartReads(connection),
     ...storeReads(connection, provider, options.clock),
-    optimistic: optimistic && {
+    optimistic: {
       ...optimistic,
       write: (steps, lagMaxMs) => writes.watch(() => optimistic.write(steps, lagMaxMs)),
     },

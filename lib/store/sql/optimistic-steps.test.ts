@@ -27,7 +27,8 @@ test.each([1, 2])(
       { left: ["a"], entered: ["b"] },
       { left: ["a"], entered: [] },
     ];
-    for (const moved of moves) await steps.write(Array(many).fill({ row, log: {} as LogRow, moved }), 100);
+    for (const moved of moves)
+      await steps.write(Array(many).fill({ row, log: {} as LogRow, moved, restated: false }), 100);
     const database = await freshDatabase("postgresql");
     await (await openSqlStore({ url: database.url, connections: 1 })).close();
     const client = new pg.Client({ connectionString: database.url, options: planByKey });

@@ -184,7 +184,7 @@ const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
   .join(", ")}`;
 
 /** Everything is sent without waiting; what fails fails the COMMIT. */
-async function writeSteps(
+export async function writeSteps(
   handle: Handle,
   dialect: Dialect,
   nextN: () => number,
@@ -208,7 +208,10 @@ async function writeSteps(
   const [first] = writes.created;
   if (first && inserted < writes.created.length) throw instanceExists(first.id);
   // First what goes, then what comes: each half is one statement on PostgreSQL.
-  update(instances, ["id"], steppedColumns, writes.stepped.map(steppedPart));
+  // Row by row only what is named is taken.
+  const part = <Part>(rows: InstanceRow[], partOf: (row: InstanceRow) => Part) =>
+    dialect.rowsTable(instances.columns) === null ? rows : rows.map(partOf);
+  update(instances, ["id"], steppedColumns, part(writes.stepped, steppedPart));
   // A tombstone's labels stay until its id is used again.
   remove(
     instanceLabels,
@@ -233,7 +236,7 @@ async function writeSteps(
   park(writes.unparked, 0);
   await writeStepTasks(handle, dialect, writes);
   writeStepChildren(handle, dialect, writes);
-  update(instances, ["id"], statusColumns, writes.restated.map(restatedPart));
+  update(instances, ["id"], statusColumns, part(writes.restated, restatedPart));
   update(instances, ["id"], changingColumns, writes.changed);
   insert(instanceLabels, writes.labels);
   insert(instanceStates, states.entered);

@@ -4,6 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { LockstepError } from "@/lib/base/errors";
+import type { OptimisticSteps } from "@/lib/store/steps";
 import type { Store, StoreTransaction } from "@/lib/store/store";
 
 export interface Wounds {
@@ -34,7 +35,9 @@ const writing: ReadonlySet<string | symbol> = new Set([
   "putSuspects",
 ]);
 
+/** Optimistic steps are transactions of their own; here all are overtaken and go the long way. */
 const shortWay: keyof Store = "optimistic";
+const overtaken: OptimisticSteps = { find: null, write: () => Promise.resolve({ now: 0, written: [] }) };
 
 export function wounded(real: Store, wounds: Wounds): Store {
   const { killIn } = wounds;
@@ -43,8 +46,7 @@ export function wounded(real: Store, wounds: Wounds): Store {
   let lost = false;
   return new Proxy(real, {
     get(target, name) {
-      // Optimistic steps are transactions of their own; here all go the long way.
-      if (name === shortWay) return null;
+      if (name === shortWay) return overtaken;
       if (name !== "transaction") return Reflect.get(target, name) as unknown;
       return async <T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T> => {
         let writes = false;

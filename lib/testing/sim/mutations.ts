@@ -28,7 +28,7 @@ const only = (weights: NonNullable<SeedOptions["weights"]>): NonNullable<SeedOpt
 const stepping = "lib/runtime/stepping";
 const lockRules = "lib/runtime/locks/lock-rules.ts";
 const taskRules = "lib/runtime/tasks/task-rules.ts";
-const optimistic = "lib/store/sql/optimistic-steps.ts";
+const optimistic = "lib/store/sql/optimistic-batch.ts";
 
 export const mutations: Record<string, Mutation> = {
   "fence-unchecked": {
@@ -174,12 +174,12 @@ export const mutations: Record<string, Mutation> = {
   "overtaken-step-written": {
     what: "an optimistic step does not look whether its instance is still where it was read",
     file: optimistic,
-    from: ` AND "seq" = \${ofRow("seq", "r")} - 1`,
+    from: ` AND "instances"."seq" = \${seq} - 1`,
     to: "",
-    level: "statement",
-    seed: 5,
-    says: "error: duplicate key",
-    options: { weights: only({ send: 80 }), keyRate: 0, instances: 1, operations: 12, faultRate: 0 },
+    level: "boundary",
+    seed: 1,
+    says: "SqliteError: UNIQUE constraint failed: event_log",
+    options: { weights: only({ send: 80 }), keyRate: 0 },
   },
   "answer-locks-its-instance": {
     what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",

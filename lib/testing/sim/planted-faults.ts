@@ -459,7 +459,7 @@ function fedBySerial(store: Store, world: World): Store {
     transaction: transaction(store),
     ...(optimistic && {
       optimistic: {
-        find: (id) => optimistic.find(id),
+        find: optimistic.find,
         async write(steps, lagMaxMs) {
           const entries = steps.map(({ log }) => numbered(log));
           const end = await optimistic.write(steps, lagMaxMs);

@@ -104,6 +104,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
     });
   }
 
+  const { find } = real.optimistic;
   const own: Partial<Store> = {
     transaction,
     now: () => (process.dead ? never() : Promise.resolve(world.nowMs)),
@@ -112,12 +113,14 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         if (pick(["fails"]) !== null) throw unavailable();
         return real.findWork(world.nowMs);
       }),
-    optimistic: real.optimistic && {
-      find: (id) =>
-        call("optimistic.find", async () => {
-          const found = await real.optimistic?.find(id);
-          return found ? { ...found, now: world.nowMs } : null;
-        }),
+    optimistic: {
+      find:
+        find &&
+        ((id) =>
+          call("optimistic.find", async () => {
+            const found = await find(id);
+            return found ? { ...found, now: world.nowMs } : null;
+          })),
       write: (...given) =>
         call("optimistic.write", async (underWay) => {
           const fault = pick(["fails", "lost", "dies-before", "dies-after"]);
@@ -160,15 +163,18 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
     },
   });
 
-  /** Its time is the world's. */
+  /** Its time is the world's; now and then another holds a row. */
   async function writeOptimistically(
     ...[steps, lagMaxMs]: Parameters<OptimisticSteps["write"]>
   ): ReturnType<OptimisticSteps["write"]> {
     const now = world.nowMs;
     const isTimely = (lagMs: number) => lagMaxMs === null || (lagMs >= 0 && lagMs <= lagMaxMs);
-    const timely = steps.filter(({ row }) => isTimely(now - row.at));
-    if (timely.length === 0 || !real.optimistic) return { now, written: [] };
-    const { written } = await real.optimistic.write(timely, null);
+    const taken = notBusy(
+      steps.filter(({ row }) => isTimely(now - row.at)),
+      world,
+    );
+    if (taken.length === 0) return { now, written: [] };
+    const { written } = await real.optimistic.write(taken, null);
     return { now, written };
   }
 
@@ -181,6 +187,9 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
 const breakOf = (fault: Fault | null): Error =>
   fault === "again" ? new RunAgain() : fault === "dies-within" ? new Death() : unavailable();
 
+const notBusy = <Row>(rows: readonly Row[], { faults, random, options }: World): Row[] =>
+  rows.filter(() => !faults || !random.chance(options.busyRate));
+
 /** The transaction with the world's clock, failing at the `at`-th call; now and then another holds a row. */
 function broken(
   tx: StoreTransaction,
@@ -191,20 +200,21 @@ function broken(
 ): StoreTransaction {
   let calls = 0;
   let now = world.nowMs;
-  const notBusy = <Row>(rows: Row[]): Row[] =>
-    world.faults ? rows.filter(() => !world.random.chance(world.options.busyRate)) : rows;
   const readClock = () => (now = world.nowMs);
   const own: Partial<StoreTransaction> = {
     now: () => Promise.resolve(readClock()),
     readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: readClock() }),
     async lockInstances(ids, options) {
       const rows = await tx.lockInstances(ids, options);
-      return options?.skipBusy ? notBusy(rows) : rows;
+      return options?.skipBusy ? notBusy(rows, world) : rows;
     },
     async lockKnown(ids, known) {
       const rows = await tx.lockKnown(ids, known);
       // In an order that doesn't depend on what is remembered.
-      return notBusy(rows.sort((a, b) => (a.id < b.id ? -1 : 1)));
+      return notBusy(
+        rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
+        world,
+      );
     },
     writeSteps(writes) {
       for (const { instanceId, seq } of writes.log)
