@@ -55,7 +55,7 @@ export async function forkInstance(
   requireText(args.reason, "reason");
   const source = await findLiveInstance(context.store, args.instanceId);
   const from = await forkState(context, source.id, args.seq ?? source.seq);
-  const later = args.laterEvents ? await eventsAfter(context, source.id, from.entry.seq, source.seq) : [];
+  const later = args.laterEvents ? await eventsAfter(context, source.id, from.entry, source.seq) : [];
   await context.machines.load(from.entry);
   const { idempotencyKey, ...rest } = args;
   const scope = `fork:${source.id}:${source.incarnation}:${actor.id}`;
@@ -76,11 +76,11 @@ export async function forkInstance(
         if (found && found.digest !== digest) throw keyReuse(idempotencyKey);
         if (found) return JSON.parse(must(found.result, "an answer is stored with its call")) as InstanceView;
       }
-      const id = args.id === undefined ? newInstanceId(source.chartId) : requireText(args.id, "id");
+      const id = args.id === undefined ? newInstanceId(from.entry.chartId) : requireText(args.id, "id");
       const [before] = await tx.lockInstances([id]);
       if (before && before.deletedAt === null) throw instanceExists(id);
       const now = await tx.now();
-      const row = rowLike(source, id, now, before);
+      const row = rowLike({ ...source, chartId: from.entry.chartId }, id, now, before);
       const writes = noWrites();
       const turn = new Turn(context.machines.get(from.entry), row, null, now, writes, [], false);
       const begun = from.snapshot(args.rearmTimers ?? false, row.at);
@@ -161,7 +161,7 @@ function rowLike(
 async function eventsAfter(
   { store }: RuntimeContext,
   instanceId: string,
-  after: number,
+  { seq: after, incarnation }: Pick<LogInput, "seq" | "incarnation">,
   upTo: number,
 ): Promise<LogInput[]> {
   if (upTo - after > laterEventsMax) {
@@ -178,10 +178,12 @@ async function eventsAfter(
     before = page.at(-1)?.seq ?? null;
   }
   const inputs = await store.logInputs(instanceId, after, upTo, laterEventsMax);
-  return inputs.filter(({ seq, kind, input }) => {
+  return inputs.filter(({ seq, kind, input, ...entry }) => {
     const isEvent = kind === "event" || kind === "step-failed";
     return (
       isEvent &&
+      // What came after its deletion was another life's.
+      entry.incarnation === incarnation &&
       (JSON.parse(input) as { kind: string }).kind === "event" &&
       !lines.get(seq)?.actor.startsWith("instance:")
     );

@@ -1,12 +1,16 @@
 /** The state of an instance at a seq, made ready to go on from by another life: no task, no lock, timers by choice. */
 import { LockstepError } from "@/lib/base/errors";
 import type { Snapshot } from "@/lib/statechart/snapshot";
+import type { LogInput } from "@/lib/store/instances";
 import { entryNotFound } from "../instances/get-log-entry";
 import { rebuildState } from "../instances/rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface ForkState {
-  entry: { seq: number; chartId: string; version: number; at: number; generations: Snapshot["generations"] };
+  /** `incarnation`: of the life that it was in then; an id that was deleted and used again has had several. */
+  entry: Pick<LogInput, "seq" | "incarnation" | "chartId" | "version" | "at"> & {
+    generations: Snapshot["generations"];
+  };
   /** `rearmTimers`: they get, from `now` on, the time they had left. */
   snapshot: (rearmTimers: boolean, now: number) => Snapshot;
 }
@@ -33,9 +37,9 @@ export async function forkState(
       { details: { field: "seq", status: snapshot.status } },
     );
   }
-  const { chartId, version, at } = entry;
+  const { incarnation, chartId, version, at } = entry;
   return {
-    entry: { seq, chartId, version, at, generations: snapshot.generations },
+    entry: { seq, incarnation, chartId, version, at, generations: snapshot.generations },
     snapshot(rearmTimers, now) {
       const timers = Object.entries(rearmTimers ? snapshot.timers : {}).map(
         ([id, timer]) => [id, { ...timer, dueAt: now + Math.max(0, timer.dueAt - at) }] as const,

@@ -171,6 +171,30 @@ describe.each(providers)("fork, reset and migrate on %s", (provider) => {
     await everySeqMatches();
   });
 
+  test("from an id's earlier life a fork is of that life's chart and repeats its events alone; a reset is refused", async () => {
+    await begin();
+    for (const type of ["add", "add"]) await send(type);
+    await at.runtime.deleteInstance(local, { instanceId });
+    await publish(at.runtime, "other", {
+      lockstep: 1,
+      initial: "x",
+      states: { x: { on: { add: "y" } }, y: {} },
+    });
+    await at.runtime.startInstance(local, { chartId: "other", id: instanceId });
+    await send("add");
+    const log = (await at.runtime.getLog(local, { instanceId })).items;
+    const [started, again] = log.filter(({ kind }) => kind === "start").sort((a, b) => a.seq - b.seq);
+    if (!started || !again) throw new Error("both lives began");
+    const fork = { instanceId, seq: started.seq, reason, laterEvents: true };
+    const forked = await at.runtime.forkInstance(local, { ...fork, id: "f" });
+    expect(forked).toMatchObject({ chartId: "job", configuration: ["working"], context: { count: 2 } });
+    expect(await at.runtime.getState(local, { instanceId: "f" })).toMatchObject({ hashMatches: true });
+    const refused = at.runtime.resetInstance(local, { instanceId, seq: started.seq, reason });
+    await expect(refused).rejects.toThrow("deleted and its id used again");
+    await at.runtime.resetInstance(local, { instanceId, seq: again.seq, reason });
+    expect(await view()).toMatchObject({ chartId: "other", configuration: ["x"] });
+  });
+
   test("reset gives back the locks that the states it leaves hold", async () => {
     await begin();
     await publish(at.runtime, "holder", {

@@ -21,7 +21,7 @@ export interface ResetInstanceArgs extends ControlArgs {
   rearmTimers?: boolean | undefined;
 }
 
-/** Throws as the other control verbs; `not-found` for a seq that isn't there; `bad-request` across a migration. */
+/** Throws as the other control verbs; `not-found` for a seq that isn't there; `bad-request` across a migration or a deletion. */
 export async function resetInstance(
   context: RuntimeContext,
   actor: Actor,
@@ -34,6 +34,7 @@ export async function resetInstance(
     from: ["running", "suspended", "cancelling", "failed", "stuck"],
     done: [],
     inputOf(input, { turn, row, now }): ControlInput {
+      if (entry.incarnation !== row.incarnation) throw ofEarlierLife(row, entry);
       if (entry.version !== row.version) throw acrossMigration(row, entry);
       const then = snapshot(args.rearmTimers ?? false, now);
       const generations = highest(turn.snapshot.generations, entry.generations);
@@ -60,6 +61,13 @@ function highest(...all: Snapshot["generations"][]): Snapshot["generations"] {
   }
   return result;
 }
+
+const ofEarlierLife = (row: InstanceRow, then: { seq: number }): LockstepError =>
+  new LockstepError(
+    "bad-request",
+    `At seq ${then.seq} instance ${row.id} was another: it was deleted and its id used again. Fork it from there instead.`,
+    { details: { field: "seq" } },
+  );
 
 const acrossMigration = (row: InstanceRow, then: { seq: number; version: number }): LockstepError =>
   new LockstepError(
