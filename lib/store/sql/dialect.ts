@@ -53,13 +53,16 @@ const sqlite: Dialect = {
   texts: (values) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
 };
 
+/** PostgreSQL's `changeTx`, beside the clock's row. */
+export const changeTxOfClock = "pg_current_xact_id()::text::bigint + tx_base";
+
 const postgresql: Dialect = {
   provider: "postgresql",
   forNoKeyUpdate: sql`FOR NO KEY UPDATE`,
   forNoKeyUpdateSkipLocked: sql`FOR NO KEY UPDATE SKIP LOCKED`,
   forUpdate: sql`FOR UPDATE`,
   forShare: sql`FOR SHARE`,
-  changeTx: sql`(SELECT pg_current_xact_id()::text::bigint + tx_base FROM clock)`,
+  changeTx: sql`(SELECT ${raw(changeTxOfClock)} FROM clock)`,
   records: (rows, columns) =>
     sql`json_to_recordset(${JSON.stringify(rows)}::json) AS r(${raw(columnList(columns))})`,
   cell: (name) => `r.${quoted(name)}`,

@@ -45,7 +45,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   const hints = await connection.listen(() => tell("elsewhere"));
 
   const optimistic = connection.alone
-    ? optimisticSteps(connection.alone, dialect, committed)
+    ? optimisticSteps(connection.alone, committed)
     : optimisticBatch(connection, dialect, options.clock, committed);
   const store: Store = {
     database: provider,

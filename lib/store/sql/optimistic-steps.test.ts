@@ -4,7 +4,6 @@ import { freshDatabase } from "@/lib/testing/database";
 import { must } from "@/lib/base/assert";
 import type { InstanceRow, LogRow } from "../instances";
 import type { StatesMoved } from "../steps";
-import { dialects } from "./dialect";
 import { openSqlStore } from "./open-sql-store";
 import { optimisticSteps } from "./optimistic-steps";
 import { planByKey } from "./postgres-pool";
@@ -19,7 +18,6 @@ test.each([1, 2])(
         texts.push(text);
         return Promise.resolve([]);
       },
-      dialects.postgresql,
       () => undefined,
     );
     const row = { id: "i" } as InstanceRow;

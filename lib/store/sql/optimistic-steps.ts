@@ -17,18 +17,17 @@ import {
   type StatesMoved,
 } from "../steps";
 import type { DatabaseConnection } from "./connection";
-import type { Dialect } from "./dialect";
+import { changeTxOfClock } from "./dialect";
 import { columnName, eventLog, instances } from "./tables";
 
 export function optimisticSteps(
   send: NonNullable<DatabaseConnection["alone"]>,
-  dialect: Dialect,
   committed: () => void,
 ): OptimisticSteps {
   const read = `WITH ${clock} SELECT ${instances.all.sql}, (SELECT "now" FROM c), EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = "instances"."id") AS "waiting" FROM "instances" WHERE "id" = $1`;
   const text = (source: Source) => ({
-    renames: writeText(dialect, source, "renames"),
-    any: writeText(dialect, source, "any"),
+    renames: writeText(source, "renames"),
+    any: writeText(source, "any"),
   });
   const texts = { one: text("one"), many: text("many") };
   return {
@@ -59,7 +58,7 @@ export function optimisticSteps(
 }
 
 /** Read once: its arithmetic costs as much as a row's lock, and nobody is waited for in between. */
-const clock = `c AS MATERIALIZED (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms" AS "now" FROM "clock")`;
+const clock = `c AS MATERIALIZED (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + "offset_ms" AS "now", "tx_base" FROM "clock")`;
 
 /** What travels of a log entry: the rest is its instance's. */
 const entryColumns = [
@@ -139,7 +138,7 @@ const shortNames = {
 };
 
 /** $1: lagMaxMs; then the one's fields, or the lines of many and how many they are. */
-function writeText(dialect: Dialect, source: Source, moves: Moves): string {
+function writeText(source: Source, moves: Moves): string {
   const travelling: [name: string, type: string][] = [
     ...[...ofInstance, ...ofEntry].map(({ as, type }): [string, string] => [as, must(type, as)]),
     ...ofRename,
@@ -157,7 +156,7 @@ function writeText(dialect: Dialect, source: Source, moves: Moves): string {
     chartId: `"chartId"`,
     version: `"version"`,
     semantics: `"semantics"`,
-    changeTx: dialect.changeTx.sql,
+    changeTx: `(SELECT ${changeTxOfClock} FROM c)`,
     changeN: source === "one" ? "1" : `"n"`,
   };
   const entryValue = (name: string): string => {
@@ -169,8 +168,8 @@ function writeText(dialect: Dialect, source: Source, moves: Moves): string {
   // No index of the status: on a small table the planner would take it for as good as the key's.
   const asRead = `"id" = ${ofRow("id", "r")} AND "seq" = ${ofRow("seq", "r")} - 1 AND "incarnation" = ${ofRow("incarnation", "r")} AND "status" IS NOT DISTINCT FROM 'running' AND "session" IS NULL`;
   const noneWaits = `NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = ${ofRow("id", "r")})`;
-  const isTimely = `($1::bigint IS NULL OR (SELECT "now" FROM c) - ${ofRow("at", "r")} BETWEEN 0 AND $1)`;
-  const place = `SELECT "ctid" AS "place" FROM "instances" WHERE ${asRead} AND ${noneWaits} AND ${isTimely} FOR NO KEY UPDATE SKIP LOCKED`;
+  const isTimely = `($1::bigint IS NULL OR "now" - ${ofRow("at", "r")} BETWEEN 0 AND $1)`;
+  const place = `SELECT "instances"."ctid" AS "place" FROM "instances", c WHERE ${asRead} AND ${noneWaits} AND ${isTimely} FOR NO KEY UPDATE OF "instances" SKIP LOCKED`;
   const kept = instances.pick("chartId", "version", "semantics").sql;
   const update = `UPDATE "instances" SET ${set.join(", ")}`;
   const cells = travelling.map(([name, type], at) => `f[${at + 1}]::${type} AS "${name}"`);
