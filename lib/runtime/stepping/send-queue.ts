@@ -4,7 +4,7 @@
  * Holds: a caller waits in memory, holding no connection; calls for one instance keep their order; a defect that one of a
  *        group meets does not fail the others.
  */
-import { isLasting, LockstepError } from "@/lib/base/errors";
+import { isPassing } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
 import type { Caution } from "../operations/caution";
 import { batchMax } from "../limits";
@@ -147,7 +147,7 @@ export class SendQueue {
       this.waiting.unshift(...unreached);
     } catch (error) {
       // What is never to be repeated is of one of them: the others go on without it.
-      if (left.length === 1 || (error instanceof LockstepError && !isLasting(error))) {
+      if (left.length === 1 || isPassing(error)) {
         for (const { reject } of left) reject(error);
       } else {
         for (const one of left) await this.runGroup([one], []);

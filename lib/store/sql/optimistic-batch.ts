@@ -39,7 +39,7 @@ export function optimisticBatch(
         });
         return { now, written: written.map(({ row }) => row.id) };
       });
-      committed();
+      if (end.written.length > 0) committed();
       return end;
     },
   };
