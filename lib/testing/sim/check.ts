@@ -44,7 +44,12 @@ export async function checkEnd(
   store: Store,
   machines: Machines,
   history: History,
-  { nowMs: now, committed, enqueuedFor }: Pick<World, "nowMs" | "committed" | "enqueuedFor">,
+  {
+    nowMs: now,
+    committed,
+    enqueuedFor,
+    enqueuedBy,
+  }: Pick<World, "nowMs" | "committed" | "enqueuedFor" | "enqueuedBy">,
 ): Promise<string[]> {
   const wrong: string[] = [];
   const ends = new Map<string, InstanceEnd>();
@@ -68,7 +73,7 @@ export async function checkEnd(
     if (queued > 0 && row.deletedAt === null && takesMessages(row.status))
       wrong.push(`I8: ${row.id} is ${row.status} and has ${queued} messages left`);
   }
-  checkSends(history, ends, wrong);
+  checkSends(history, ends, enqueuedBy, wrong);
   checkBetween(history, ends, sent, committed, wrong);
   checkAnswers(history, ends, wrong);
   const lockLogs = await checkLocks(store, history, wrong);
@@ -241,9 +246,16 @@ function checkTimers({ row }: InstanceEnd, now: number, wrong: string[]): void {
 }
 
 /** I1, I3, I4: each event once, where and as it was acknowledged, in the order of its client. */
-function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wrong: string[]): void {
+function checkSends(
+  history: History,
+  ends: ReadonlyMap<string, InstanceEnd>,
+  enqueuedBy: World["enqueuedBy"],
+  wrong: string[],
+): void {
   const places = placesOf(ends, (entry) => entry.actor === "local");
   const lastOf = new Map<string, number>();
+  const wasThere = ({ messageId }: Entry, { commits }: SendSeen): boolean =>
+    messageId !== null && (enqueuedBy.get(messageId) ?? Infinity) <= commits;
   for (const sent of history.sends) {
     const found = places.get(sent.mark) ?? [];
     const entries = found.filter((place) => place.entry !== null);
@@ -265,6 +277,9 @@ function checkSends(history: History, ends: ReadonlyMap<string, InstanceEnd>, wr
     const [first] = firsts;
     if (!first?.entry || sent.doubtful) continue;
     const { seq, incarnation } = first.entry;
+    const waited = sent.session === null && ends.get(sent.instanceId)?.log.slice(seq);
+    if (waited && waited.some((entry) => entry.incarnation === incarnation && wasThere(entry, sent)))
+      wrong.push(`I1: ${name} overtook what lay in the mailbox before it was sent`);
     const line = `${sent.client} ${sent.instanceId} ${incarnation}`;
     // A session's events run ahead of what waits in the mailbox; nothing that is sent after them runs ahead of them.
     const own = sent.session === null ? line : `${line} ${sent.session}`;

@@ -125,6 +125,7 @@ export class Client {
       key: null,
       expectedSeq: null,
       fences: [],
+      commits: this.world.commits,
       session: null,
       together: null,
       doubtful: false,

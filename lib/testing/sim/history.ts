@@ -13,6 +13,8 @@ export interface SendSeen {
   key: string | null;
   expectedSeq: number | null;
   fences: Fence[];
+  /** Of the world, before it was sent the first time. */
+  commits: number;
   /** Token of the instance session it was sent in. */
   session: string | null;
   /** Sent together with others of this name: all or none. */

@@ -181,6 +181,16 @@ export const mutations: Record<string, Mutation> = {
     says: "SqliteError: UNIQUE constraint failed: event_log",
     options: { weights: only({ send: 80 }), keyRate: 0 },
   },
+  "mailbox-overtaken": {
+    what: "an optimistic step does not look whether messages wait before it",
+    file: optimistic,
+    from: ` AND NOT EXISTS (SELECT 1 FROM "mailbox" WHERE "instance_id" = \${id})`,
+    to: "",
+    level: "boundary",
+    seed: 16,
+    says: "I1",
+    options: { weights: only({ send: 80, task: 40, children: 10 }), keyRate: 0.2 },
+  },
   "answer-locks-its-instance": {
     what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",
     file: "lib/runtime/tasks/complete-task.ts",

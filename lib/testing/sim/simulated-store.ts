@@ -80,16 +80,18 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
       const run = (at: number | null) =>
         inTransaction(underWay, async () => {
           let written: Written[] = [];
+          let enqueued: string[] = [];
           const done = await real.transaction(async (tx) => {
             written = [];
+            enqueued = [];
             tries += 1;
             if (tries > 1) world.deadlocks += 1;
-            const result = await work(broken(tx, at, fault, world, written));
+            const result = await work(broken(tx, at, fault, world, { written, enqueued }));
             // Shorter than foreseen: at its end, then.
             if (at !== null) throw breakOf(fault);
             return result;
           });
-          world.noteCommitted(written);
+          world.noteCommitted(written, enqueued);
           return done;
         });
       const result = await run(breaksAt).catch((error: unknown) => {
@@ -196,7 +198,7 @@ function broken(
   at: number | null,
   fault: Fault | null,
   world: World,
-  written: Written[],
+  { written, enqueued }: { written: Written[]; enqueued: string[] },
 ): StoreTransaction {
   let calls = 0;
   let now = world.nowMs;
@@ -219,7 +221,10 @@ function broken(
     writeSteps(writes) {
       for (const { instanceId, seq } of writes.log)
         written.push({ kind: "instance", id: instanceId, seq, now });
-      for (const { messageId, incarnation } of writes.enqueued) world.enqueuedFor.set(messageId, incarnation);
+      for (const { messageId, incarnation } of writes.enqueued) {
+        world.enqueuedFor.set(messageId, incarnation);
+        enqueued.push(messageId);
+      }
       return tx.writeSteps(writes);
     },
     writeLock(writes) {

@@ -106,6 +106,8 @@ export class World {
   faults = true;
   /** Of which life the instance was when the message was put into its mailbox, by message id. */
   readonly enqueuedFor = new Map<string, number>();
+  /** By which commit it was put there, by message id. */
+  readonly enqueuedBy = new Map<string, number>();
   readonly committed: Committed[] = [];
   /** A planted fault's own memory, common to all processes. */
   readonly shared: Record<string, unknown> = {};
@@ -115,7 +117,8 @@ export class World {
   /** What was done, newest last: for who has to find out why. */
   readonly trail: string[] = [];
   private gates: Gate[] = [];
-  private transactions = 0;
+  /** Transactions that wrote and have committed. */
+  commits = 0;
   private activity = 0;
   /** Calls that have come back. */
   private ended = 0;
@@ -151,9 +154,10 @@ export class World {
   }
 
   /** To be told of every transaction that wrote, when it has committed. */
-  noteCommitted(written: readonly Omit<Committed, "tx">[]): void {
-    this.transactions += 1;
-    for (const one of written) this.committed.push({ ...one, tx: this.transactions });
+  noteCommitted(written: readonly Omit<Committed, "tx">[], enqueued: readonly string[] = []): void {
+    this.commits += 1;
+    for (const one of written) this.committed.push({ ...one, tx: this.commits });
+    for (const messageId of enqueued) this.enqueuedBy.set(messageId, this.commits);
     this.onCommit();
   }
 
