@@ -6,7 +6,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { sha256Hex } from "@/lib/base/canonical";
-import { isPassing, LockstepError } from "@/lib/base/errors";
+import { isLasting, isPassing, LockstepError } from "@/lib/base/errors";
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { DeadLetterCursor } from "@/lib/store/instances";
 import type { BatchVerb, BatchVerbArgs } from "./batch-views";
@@ -125,7 +125,7 @@ async function retryAll(
       try {
         await retryDeadLetter(context, actor, { instanceId, messageId, again });
       } catch (error) {
-        if (!(error instanceof LockstepError) || error.code !== "step-failed") throw error;
+        if (!isLasting(error)) throw error;
         failures.push(error);
       }
     }
@@ -136,8 +136,8 @@ async function retryAll(
   const [first] = failures;
   if (!first) return sent > 0;
   throw new LockstepError(
-    "step-failed",
-    `${failures.length} of ${sent} dead letters failed again, the others were applied. The first: ${first.message}`,
+    first.code,
+    `${failures.length} of ${sent} dead letters were not applied, the others were. The first: ${first.message}`,
     { details: { failed: failures.length, sent } },
   );
 }

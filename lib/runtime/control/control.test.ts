@@ -253,30 +253,59 @@ describe.each(providers)("control on %s", (provider) => {
 
   test("I4: a dead letter is sent again once, as a message of its own", async () => {
     at = await freshRuntime(provider);
-    await publish(at.runtime, "job", { ...job, settings: { errors: "continue", microstepsMax: 20 } });
+    const guard = "context.n == 0";
+    const loop = { a: { always: [{ guard, target: "b" }] }, b: { always: [{ guard, target: "a" }] } };
+    const calm = { on: { spin: "a", add: { actions: { assign: { n: "1" } } } } };
+    const settings = { errors: "continue", microstepsMax: 20 };
+    const states = { calm, ...loop };
+    await publish(at.runtime, "job", { lockstep: 1, context: { n: 0 }, initial: "calm", settings, states });
     await at.runtime.startInstance(local, { chartId: "job", id: "j" });
-    // A fence that went stale while the message waited sets it aside.
-    const held = await at.runtime.acquireLock(local, { key: "k", session: "s", holder: "h", ttlMs: 30_000 });
-    const fences = [{ key: "k", session: "s", fence: held.result === "acquired" ? held.fence : 0 }];
-    await at.runtime.suspendInstance(local, { instanceId, reason });
-    const { messageId } = await send("add", { fences });
-    await at.runtime.releaseLock(local, { key: "k", session: "s", fence: fences[0]?.fence ?? 0 });
-    await at.runtime.resumeInstance(local, { instanceId, reason });
-    const { items } = await at.runtime.listDeadLetters(local, {});
-    expect(items).toMatchObject([{ instanceId, messageId, reason: "stale-fence" }]);
+    await expect(send("spin")).rejects.toMatchObject({ code: "step-failed" });
+    await send("add");
+    const [dead] = (await at.runtime.listDeadLetters(local, {})).items;
+    const messageId = dead?.messageId ?? "";
     const again = await at.runtime.retryDeadLetter(local, { instanceId, messageId });
-    expect(again).toMatchObject({ state: "applied", seq: 4, outcome: "handled", replayed: false });
+    expect(again).toMatchObject({ state: "applied", seq: 4, outcome: "moved", replayed: false });
     expect(await at.runtime.retryDeadLetter(local, { instanceId, messageId })).toMatchObject({
       messageId: again.messageId,
       replayed: true,
     });
-    expect(await view()).toMatchObject({ context: { count: 1 }, seq: 4 });
+    expect(await view()).toMatchObject({ configuration: ["a"], seq: 4 });
     expect((await at.runtime.listDeadLetters(local, { instanceId })).items).toMatchObject([
       { retriedAs: again.messageId },
     ]);
     await expect(
       at.runtime.retryDeadLetter(local, { instanceId, messageId: "nothing" }),
     ).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  test("I3: a dead letter that its sender's check refused, or of an earlier life, is not sent past that", async () => {
+    at = await freshRuntime(provider);
+    await publish(at.runtime, "job", job);
+    await at.runtime.startInstance(local, { chartId: "job", id: "j" });
+    const held = await at.runtime.acquireLock(local, { key: "k", session: "s", holder: "h", ttlMs: 30_000 });
+    const fences = [{ key: "k", session: "s", fence: held.result === "acquired" ? held.fence : 0 }];
+    await at.runtime.suspendInstance(local, { instanceId, reason });
+    const stale = await send("add", { fences });
+    const early = await send("add", { expectedSeq: 9 }).catch((error: unknown) => error);
+    expect(early).toMatchObject({ code: "sequence-conflict" });
+    await at.runtime.releaseLock(local, { key: "k", session: "s", fence: fences[0]?.fence ?? 0 });
+    await at.runtime.resumeInstance(local, { instanceId, reason });
+    const { items } = await at.runtime.listDeadLetters(local, {});
+    expect(items).toMatchObject([{ instanceId, messageId: stale.messageId, reason: "stale-fence" }]);
+    const retry = (messageId: string) => at.runtime.retryDeadLetter(local, { instanceId, messageId });
+    await expect(retry(stale.messageId)).rejects.toMatchObject({ code: "stale-fence" });
+    expect(await view()).toMatchObject({ context: { count: 0 }, seq: 3 });
+
+    await at.runtime.suspendInstance(local, { instanceId, reason });
+    const late = await send("add");
+    await at.runtime.terminateInstance(local, { instanceId, reason });
+    await at.runtime.deleteInstance(local, { instanceId });
+    await at.runtime.startInstance(local, { chartId: "job", id: "j" });
+    await expect(retry(late.messageId)).rejects.toThrow("an earlier life");
+    expect(await view()).toMatchObject({ context: { count: 0 } });
+    const left = (await at.runtime.listDeadLetters(local, { instanceId })).items;
+    expect(left.map(({ retriedAs }) => retriedAs)).toEqual([null, null]);
   });
 
   test("I4: a dead letter that fails again is told as a send's failure is, and to a repeat too", async () => {

@@ -7,13 +7,14 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
+import type { Machine } from "@/lib/statechart/machine";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { ControlInput } from "./apply-control";
 import { findLiveInstance } from "../instances/get-instance";
 import { isEnded, parseSnapshot, type InstanceStatus } from "../instances/instance-views";
 import { inTurn, type Guarded } from "../stepping/in-turn";
 import { newAuditId } from "../new-id";
-import { planMigration, type MigrationPlan } from "./plan-migration";
+import { planMigration, requireMapping, statesOf, type MigrationPlan } from "./plan-migration";
 import { nothingLeft } from "../refusals";
 import { requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
@@ -39,7 +40,7 @@ export interface MigrateInstanceResult {
   replayed: boolean;
 }
 
-/** Throws `not-found`, `version-not-found`, `instance-ended`, `migration-refused` {plan} unless the plan is ok. */
+/** Throws `not-found`, `version-not-found`, `bad-request` (mapping), `instance-ended`, `migration-refused` {plan} unless the plan is ok. */
 export async function migrateInstance(
   context: RuntimeContext,
   actor: Actor,
@@ -51,11 +52,19 @@ export async function migrateInstance(
   const target = { chartId: found.chartId, version: args.version };
   const machine = await context.machines.load(target);
   const mapping = args.mapping ?? {};
-  const planFor = (row: InstanceRow, at: number) =>
-    planMigration(machine, parseSnapshot(row.snapshot), mapping, { at, seq: row.seq + 1 });
+  const planFor = (from: Machine, row: InstanceRow, at: number) => {
+    requireMapping(
+      mapping,
+      { called: `version ${row.version}`, names: statesOf(from) },
+      { called: `version ${args.version}`, names: statesOf(machine) },
+    );
+    return planMigration(machine, parseSnapshot(row.snapshot), mapping, { at, seq: row.seq + 1 });
+  };
+  const versionOf = ({ chartId, version }: InstanceRow) => ({ chartId, version });
   if (args.dryRun) {
     if (isEnded(found.status)) throw nothingLeft(found, "migrate");
-    const { plan } = planFor(found, await context.store.now());
+    const from = await context.machines.load(versionOf(found));
+    const { plan } = planFor(from, found, await context.store.now());
     return {
       instanceId: found.id,
       seq: found.seq,
@@ -74,7 +83,7 @@ export async function migrateInstance(
     version: args.version,
     async work({ tx, row, now, turn }) {
       if (isEnded(row.status)) throw nothingLeft(row, "migrate");
-      const { plan, snapshot } = planFor(row, Math.max(now, row.at));
+      const { plan, snapshot } = planFor(context.machines.get(versionOf(row)), row, Math.max(now, row.at));
       if (!snapshot) throw migrationRefused(row, args.version, plan);
       const data = { reason: args.reason, from: row.version, to: args.version, mapping };
       const input: ControlInput = { kind: "control", verb: "migrate", data, snapshot };

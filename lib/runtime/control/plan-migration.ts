@@ -4,9 +4,11 @@
  * Holds: what it says it will do is what the migration does: the dry run and the deed are this same function. States are
  *        found by name, or by the caller's mapping; nothing is guessed.
  */
+import { LockstepError } from "@/lib/base/errors";
 import type { JsonObject } from "@/lib/base/json";
 import { activeSet } from "@/lib/statechart/active-states";
 import type { CompiledState, Machine } from "@/lib/statechart/machine";
+import { nearName } from "@/lib/statechart/near-name";
 import { Run } from "@/lib/statechart/run";
 import { timersOfEntries, type Snapshot } from "@/lib/statechart/snapshot";
 import { bindContext } from "@/lib/statechart/start";
@@ -103,6 +105,36 @@ export function planMigration(
     timers: timersOfEntries(armed, generations),
   };
   return { plan, snapshot: { ...renamed, ...contextOf(machine, renamed, options) } };
+}
+
+/** The states of one side of a mapping, and what that side is called. */
+export interface NamedStates {
+  called: string;
+  names: ReadonlySet<string>;
+}
+
+export const statesOf = (machine: Machine): Set<string> =>
+  new Set([...machine.states.keys()].filter((name) => name !== ""));
+
+/** Throws `bad-request` with {unknown} when a name of the mapping is no state of its side. */
+export function requireMapping(
+  mapping: Readonly<Record<string, string>>,
+  from: NamedStates,
+  to: NamedStates,
+): void {
+  const unknownOf = (written: readonly string[], { called, names }: NamedStates) =>
+    [...new Set(written)]
+      .filter((state) => !names.has(state))
+      .map((state) => ({ state, in: called, near: nearName(state, names) }));
+  const unknown = [...unknownOf(Object.keys(mapping), from), ...unknownOf(Object.values(mapping), to)];
+  if (unknown.length === 0) return;
+  const told = unknown.map(
+    ({ state, in: called, near }) =>
+      `${called} has no state ${state}${near === null ? "" : ` (did you mean ${near}?)`}`,
+  );
+  throw new LockstepError("bad-request", `mapping: ${told.join("; ")}.`, {
+    details: { field: "mapping", unknown },
+  });
 }
 
 function whyNot(machine: Machine, name: string): string | null {

@@ -1,12 +1,14 @@
 /**
  * A dead letter sent again: a new message whose cause is the old one, at the end of the mailbox.
  *
- * Holds: I4 it is sent again once: a repeat gets the message that it was sent as. One that fails again is a dead letter again,
+ * Holds: I3 one that a check refused (fence, expected seq) is not sent past that check, and one for an earlier life of its instance
+ *        not into the next. I4 it is sent again once: a repeat gets the message that it was sent as. One that fails again is a dead letter again,
  *        under its new id, and the caller is told so.
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
+import type { DeadLetterRow, InstanceRow } from "@/lib/store/instances";
 import { readSendResult } from "../instances/get-message";
 import { isEnded, type SendResult } from "../instances/instance-views";
 import { inTurn } from "../stepping/in-turn";
@@ -14,7 +16,7 @@ import { newAuditId, newMessageId } from "../new-id";
 import { instanceEnded, stepFailed } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 
-/** Throws `not-found`, `instance-ended`; `step-failed` as a send does. */
+/** Throws `not-found`, `instance-ended`, `stale-fence`, `sequence-conflict`; `step-failed` as a send does. */
 export async function retryDeadLetter(
   context: RuntimeContext,
   actor: Actor,
@@ -44,6 +46,7 @@ export async function retryDeadLetter(
       const earlier = await tx.retireDeadLetter(instanceId, messageId, again);
       if (earlier !== null) return () => ({ sentAs: earlier, replayed: true });
       if (isEnded(row.status)) throw instanceEnded(row);
+      refuseForGood(dead, row);
       turn.add({
         instanceId,
         incarnation: row.incarnation,
@@ -91,3 +94,23 @@ export async function retryDeadLetter(
     { details: { instanceId, messageId, sentAs } },
   );
 }
+
+/** What its sender asked for can't come true any more: whoever still wants it sends a new event. */
+function refuseForGood(dead: DeadLetterRow, row: Pick<InstanceRow, "id" | "incarnation">): void {
+  const details = { instanceId: row.id, messageId: dead.messageId, reason: dead.reason };
+  if (dead.incarnation !== row.incarnation) {
+    throw new LockstepError(
+      "instance-ended",
+      `Dead letter ${dead.messageId} was for an earlier life of instance ${row.id}, before it was deleted and its id used again.`,
+      { details },
+    );
+  }
+  const reason = checked.find((code) => code === dead.reason);
+  if (!reason) return;
+  throw new LockstepError(
+    reason,
+    `Dead letter ${dead.messageId} was refused by its sender's own check (${reason}), which sending it again would pass by. Send the event anew.`,
+    { details },
+  );
+}
+const checked = ["stale-fence", "sequence-conflict"] as const;

@@ -1,6 +1,6 @@
 /**
- * Sends on PostgreSQL without a transaction held open: instances that this process wrote last are stepped from what it
- * remembers, all of a group by one statement; a sender who is alone reads what is not remembered.
+ * Sends that read nothing: instances that this process wrote last are stepped from what it remembers, and all of a group are
+ * written at once, those left out that were overtaken. A sender who is alone on PostgreSQL reads what is not remembered.
  *
  * Holds: what is done is what step-batch.ts would do, by the same Turn; it is done only when nothing but the instance's own
  *        state and log changes and nobody came between. A send that is not among what is given back has changed nothing.
