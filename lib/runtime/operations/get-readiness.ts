@@ -19,9 +19,10 @@ export async function getReadiness(
   requirePermission(actor, "system:read");
   if (closing.aborted) return { ready: false, reason: "This server is shutting down." };
   try {
-    // A full disk and a database that takes no writes are found by beginning one.
+    // A database that takes no writes is found by one; a disk may have room for this one alone.
     await store.transaction((tx) => tx.beginWriting());
-    return { ready: true, reason: null };
+    const reason = store.refusedForRoom();
+    return { ready: reason === null, reason };
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;
     return { ready: false, reason: error.message };

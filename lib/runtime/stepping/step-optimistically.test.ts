@@ -46,14 +46,20 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (provider) => {
     });
   });
 
-  test("I1: after another process has stepped it, it is read once, and nothing is lost", paused, async () => {
+  test("I1: after another process has stepped it, nothing is lost", async () => {
     const other = await at.again();
     await other.runtime.sendEvent(local, { instanceId: "c", type: "add" });
     expect(await add()).toMatchObject({ seq: 3 });
     expect(await add()).toMatchObject({ seq: 4 });
-    expect(reads.mock.calls).toHaveLength(1);
     const { context } = await at.runtime.getInstance(local, { instanceId: "c" });
     expect(context).toEqual({ count: 3 });
+  });
+
+  test("one that another process has stepped is read once", paused, async () => {
+    const other = await at.again();
+    await other.runtime.sendEvent(local, { instanceId: "c", type: "add" });
+    for (const seq of [3, 4]) expect(await add()).toMatchObject({ seq });
+    expect(reads.mock.calls).toHaveLength(1);
   });
 
   test("I10: when the database's clock jumps, a step has the new time", async () => {

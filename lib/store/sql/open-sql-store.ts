@@ -78,6 +78,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       const known = connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null);
       return known ?? writes.tell(() => store.transaction((tx) => tx.beginWriting()));
     },
+    refusedForRoom: () => writes.refusedForRoom(),
     async close() {
       await hints?.close();
       await connection.close();

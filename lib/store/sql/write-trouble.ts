@@ -48,6 +48,11 @@ export class WriteTrouble {
         throw error;
       }
     }
+    return this.refusedForRoom();
+  }
+
+  /** Null, or what was said to a write that was lately refused for want of room. */
+  refusedForRoom(): string | null {
     return this.noRoom && performance.now() - this.noRoom.at < rememberedMs ? this.noRoom.message : null;
   }
 }

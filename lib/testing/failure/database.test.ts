@@ -89,6 +89,7 @@ describe("with a database of its own", () => {
       }
       const trouble = expect.stringContaining("has no room left") as string;
       expect(await at.runtime.getHealth(local, {})).toMatchObject({ status: "degraded", trouble });
+      expect(await at.runtime.getReadiness(local, {})).toMatchObject({ ready: false, reason: trouble });
       for (const id of ids) {
         expect(await state(id)).toMatchObject({ seq: 1, hashMatches: true });
         expect(await at.store.countMailbox(id)).toBe(0);
