@@ -92,6 +92,9 @@ export function DeadLettersDialog({
   );
 }
 
+/** Its sender asked for what can't come true any more: it is not sent again past that. */
+const checked: ReadonlySet<string> = new Set(["stale-fence", "sequence-conflict"]);
+
 function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
   const { instanceId, messageId, type, data, actor, at, reason, retriedAs } = letter;
   const client = useClient();
@@ -112,7 +115,7 @@ function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
         <span className="ml-auto">
           {retriedAs ? (
             <Chip data-testid="retried">sent again</Chip>
-          ) : ended ? null : (
+          ) : ended || checked.has(reason) ? null : (
             <Button
               size="sm"
               disabled={retry.isPending}
