@@ -269,6 +269,58 @@ describe.each(providers)("on %s", (provider) => {
     const selection = { filter: { chartId: "none" } };
     expect(await refusal({ verb: "suspend", version: undefined, selection })).toBe("not-found");
     expect((await at.runtime.listBatches(local, {})).items).toEqual([]);
+    // Counted, it is refused alike.
+    await expect(at.runtime.countBatch(local, { selection })).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  test("an instance named twice is one: in the count, the name and the total", async () => {
+    const [id = ""] = await start(1);
+    const selection = { instanceIds: [id, id] };
+    expect(await at.runtime.countBatch(local, { selection })).toMatchObject({ count: 1 });
+    const batch = await make({ verb: "suspend", selection, ...order });
+    expect(batch).toMatchObject({ name: "suspend 1 instance", selection: { instanceIds: [id] } });
+    at.runtime.startWorkers();
+    expect(await finished(batch.id)).toMatchObject({ total: 1, ok: 1 });
+  });
+
+  test("a mapping that names no state is refused before a batch is made; an item takes of it what names states of its own version", async () => {
+    const states = (...names: string[]) => ({
+      lockstep: 1,
+      initial: names[0] ?? "",
+      states: Object.fromEntries(names.map((name) => [name, {}])),
+    });
+    await publish(at.runtime, "three", states("Paid"));
+    await at.runtime.startInstance(local, { chartId: "three", id: "m1" });
+    for (const chart of [states("Charged"), states("Settled")]) {
+      const { revision, draft } = await at.runtime.getChart(local, { chartId: "three" });
+      const saved = await at.runtime.saveDraft(local, {
+        chartId: "three",
+        baseRevision: revision,
+        text: JSON.stringify(chart),
+        layout: draft.layout,
+      });
+      await at.runtime.publishVersion(local, { chartId: "three", revision: saved.revision });
+    }
+    await at.runtime.startInstance(local, { chartId: "three", version: 2, id: "m2" });
+    const move = { verb: "migrate", version: 3, ...order } as const;
+    const filter = { chartId: "three" };
+    for (const selection of [{ filter }, { filter: {} }, { instanceIds: ["m1", "m2"] }])
+      await expect(make({ ...move, selection, mapping: { Piad: "Nowhere" } })).rejects.toMatchObject({
+        code: "bad-request",
+        message: expect.stringMatching(
+          /^mapping: .* has a state Piad \(did you mean Paid\?\); version 3 of .* has no state Nowhere\.$/,
+        ) as string,
+      });
+    expect((await at.runtime.listBatches(local, {})).items).toEqual([]);
+    const mapping = { Paid: "Settled", Charged: "Settled" };
+    const batch = await make({ ...move, selection: { filter }, mapping });
+    at.runtime.startWorkers();
+    expect(await finished(batch.id)).toMatchObject({ total: 2, ok: 2 });
+    for (const instanceId of ["m1", "m2"])
+      expect(await at.runtime.getInstance(local, { instanceId })).toMatchObject({
+        version: 3,
+        configuration: ["Settled"],
+      });
   });
 
   test("I4: with an idempotency key it is one batch; nothing selected is done at once; who may not control may not ask", async () => {

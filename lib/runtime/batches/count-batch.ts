@@ -3,7 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { BatchSelection } from "./batch-views";
 import type { InstanceStatus } from "../instances/instance-views";
-import { requireFilter } from "../require-payload";
+import { requireSelection } from "./require-selection";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface BatchCount {
@@ -16,14 +16,15 @@ export interface BatchCount {
 
 const countMax = 100_000;
 
+/** Throws `bad-request`, `not-found` (chart), as making it would. */
 export async function countBatch(
-  { store }: RuntimeContext,
+  context: RuntimeContext,
   actor: Actor,
   { selection }: { selection: BatchSelection },
 ): Promise<BatchCount> {
   requirePermission(actor, "instances:read");
-  if ("filter" in selection) requireFilter(selection.filter);
-  const groups = await store.countSelected(selection, countMax + 1);
+  const selected = await requireSelection(context, selection, null);
+  const groups = await context.store.countSelected(selected, countMax + 1);
   const counted = groups.reduce((sum, { count }) => sum + count, 0);
   return {
     count: Math.min(counted, countMax),

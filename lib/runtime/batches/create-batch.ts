@@ -18,11 +18,11 @@ import {
   type BatchVerbArgs,
   type BatchView,
 } from "./batch-views";
+import { requireSelection } from "./require-selection";
 import type { Idempotent } from "../call";
-import { requireVersion } from "../charts/require-version";
 import { newAuditId, newBatchId } from "../new-id";
 import { keyReuse } from "../refusals";
-import { requireFilter, requireText } from "../require-payload";
+import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 
 export interface CreateBatchArgs extends Idempotent {
@@ -43,13 +43,14 @@ export interface CreateBatchArgs extends Idempotent {
 export async function createBatch(
   context: RuntimeContext,
   actor: Actor,
-  { idempotencyKey, ...args }: CreateBatchArgs,
+  { idempotencyKey, ...given }: CreateBatchArgs,
 ): Promise<BatchView> {
   requirePermission(actor, "instances:control");
   requireOpen(context);
-  requireText(args.reason, "reason");
-  requireText(args.name ?? "", "name");
-  if ((args.verb === "migrate") !== (args.version !== undefined)) {
+  requireText(given.reason, "reason");
+  requireText(given.name ?? "", "name");
+  const { version, mapping = {} } = given;
+  if ((given.verb === "migrate") !== (version !== undefined)) {
     throw new LockstepError(
       "bad-request",
       "version: migrate needs the version to move to; other verbs take none.",
@@ -58,13 +59,9 @@ export async function createBatch(
       },
     );
   }
-  if ("filter" in args.selection) requireFilter(args.selection.filter);
-  await requireNamed(context, args);
-  const verbArgs: BatchVerbArgs = {
-    reason: args.reason,
-    version: args.version ?? null,
-    mapping: args.mapping ?? {},
-  };
+  const moveTo = version === undefined ? null : { version, mapping };
+  const args = { ...given, selection: await requireSelection(context, given.selection, moveTo) };
+  const verbArgs: BatchVerbArgs = { reason: args.reason, version: version ?? null, mapping };
   return context.store.transaction(async (tx) => {
     const now = await tx.now();
     const id = newBatchId();
@@ -108,19 +105,6 @@ export async function createBatch(
       details: JSON.stringify({ verb: args.verb, selection: args.selection, ...verbArgs }),
     });
     return view;
-  });
-}
-
-/** Of instances of several charts, each item tells whether its own has the version; here, whether any has. */
-async function requireNamed(
-  { store }: RuntimeContext,
-  { selection, version = null }: Pick<CreateBatchArgs, "selection"> & { version?: number | null | undefined },
-): Promise<void> {
-  const chartId = "filter" in selection ? selection.filter.chartId : undefined;
-  if (chartId !== undefined) return requireVersion(store, { chartId, version });
-  if (version === null || (await store.listCharts()).some((chart) => version <= (chart.version ?? 0))) return;
-  throw new LockstepError("version-not-found", `No chart has a version ${version}.`, {
-    details: { version },
   });
 }
 

@@ -86,7 +86,7 @@ async function perform(
   const to = version ?? 0;
   if (await isThere(context, actor, instanceId, to, idempotencyKey)) return false;
   const call = { instanceId, version: to, mapping, reason, idempotencyKey };
-  return (await migrateInstance(context, actor, call)).changed;
+  return (await migrateInstance(context, actor, call, true)).changed;
 }
 
 /** Of that version already, and not because this very call moved it. */

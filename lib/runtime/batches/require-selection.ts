@@ -4,7 +4,6 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { BatchSelection } from "./batch-views";
-import { chartNotFound } from "../charts/get-chart";
 import { requireVersion } from "../charts/require-version";
 import { requireMapping, statesOf } from "../control/plan-migration";
 import { requireFilter } from "../require-payload";
@@ -62,7 +61,7 @@ async function requireStates(
   const whose = chartIds.length === 1 ? `chart ${only ?? ""}` : "the charts";
   requireMapping(
     mapping,
-    { called: `no version of ${whose}`, names: from },
-    { called: `version ${version} of ${whose}`, names: to },
+    { lacking: `no version of ${whose} has a state`, names: from },
+    { lacking: `version ${version} of ${whose} has no state`, names: to },
   );
 }

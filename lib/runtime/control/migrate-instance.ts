@@ -40,11 +40,15 @@ export interface MigrateInstanceResult {
   replayed: boolean;
 }
 
-/** Throws `not-found`, `version-not-found`, `bad-request` (mapping), `instance-ended`, `migration-refused` {plan} unless the plan is ok. */
+/**
+ * `ofMany`: the mapping is a batch's, made for instances of several versions: what names no state of this one's is not for it.
+ * Throws `not-found`, `version-not-found`, `bad-request` (mapping), `instance-ended`, `migration-refused` {plan} unless the plan is ok.
+ */
 export async function migrateInstance(
   context: RuntimeContext,
   actor: Actor,
   args: MigrateInstanceArgs,
+  ofMany = false,
 ): Promise<MigrateInstanceResult> {
   requirePermission(actor, "instances:control");
   requireText(args.reason, "reason");
@@ -53,10 +57,11 @@ export async function migrateInstance(
   const machine = await context.machines.load(target);
   const mapping = args.mapping ?? {};
   const planFor = (from: Machine, row: InstanceRow, at: number) => {
+    const names = statesOf(from);
     requireMapping(
-      mapping,
-      { called: `version ${row.version}`, names: statesOf(from) },
-      { called: `version ${args.version}`, names: statesOf(machine) },
+      ofMany ? Object.fromEntries(Object.entries(mapping).filter(([state]) => names.has(state))) : mapping,
+      { lacking: `version ${row.version} has no state`, names },
+      { lacking: `version ${args.version} has no state`, names: statesOf(machine) },
     );
     return planMigration(machine, parseSnapshot(row.snapshot), mapping, { at, seq: row.seq + 1 });
   };

@@ -107,9 +107,9 @@ export function planMigration(
   return { plan, snapshot: { ...renamed, ...contextOf(machine, renamed, options) } };
 }
 
-/** The states of one side of a mapping, and what that side is called. */
-export interface NamedStates {
-  called: string;
+/** The states of one side of a mapping, and the words for one that is not among them: `version 2 has no state`. */
+export interface KnownStates {
+  lacking: string;
   names: ReadonlySet<string>;
 }
 
@@ -119,21 +119,20 @@ export const statesOf = (machine: Machine): Set<string> =>
 /** Throws `bad-request` with {unknown} when a name of the mapping is no state of its side. */
 export function requireMapping(
   mapping: Readonly<Record<string, string>>,
-  from: NamedStates,
-  to: NamedStates,
+  from: KnownStates,
+  to: KnownStates,
 ): void {
-  const unknownOf = (written: readonly string[], { called, names }: NamedStates) =>
+  const unknownOf = (written: readonly string[], { lacking, names }: KnownStates) =>
     [...new Set(written)]
       .filter((state) => !names.has(state))
-      .map((state) => ({ state, in: called, near: nearName(state, names) }));
+      .map((state) => ({ state, lacking, near: nearName(state, names) }));
   const unknown = [...unknownOf(Object.keys(mapping), from), ...unknownOf(Object.values(mapping), to)];
   if (unknown.length === 0) return;
   const told = unknown.map(
-    ({ state, in: called, near }) =>
-      `${called} has no state ${state}${near === null ? "" : ` (did you mean ${near}?)`}`,
+    ({ state, lacking, near }) => `${lacking} ${state}${near === null ? "" : ` (did you mean ${near}?)`}`,
   );
   throw new LockstepError("bad-request", `mapping: ${told.join("; ")}.`, {
-    details: { field: "mapping", unknown },
+    details: { field: "mapping", unknown: unknown.map(({ state, near }) => ({ state, near })) },
   });
 }
 

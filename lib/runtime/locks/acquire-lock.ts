@@ -79,6 +79,7 @@ function ask(
     verb: "acquire",
     args: { session, holder, ttlMs },
     idempotencyKey: args.idempotencyKey,
+    asks: true,
     ending: leaving !== undefined,
     rule: (book) => {
       if (leaving === undefined) return answerOf(acquire(book, { session, holder, ttlMs, waitMs }));

@@ -31,13 +31,14 @@ export async function forceReleaseLock(
   requirePermission(actor, "locks:force");
   const { key, expectedFence } = args;
   const reason = requireText(args.reason, "reason");
-  if ((await context.store.findLocks([key])).length === 0) throw lockNotFound(key);
   return runLockCommand<ForceReleaseResult>(context, actor, {
     key,
     verb: "force-release",
     args: { expectedFence, reason },
     idempotencyKey: args.idempotencyKey,
     rule: async (book, tx) => {
+      // A row without a log is of a key that was named, never asked for.
+      if (book.row.logSeq === 0) return { kind: "refused", error: lockNotFound(key) };
       if (book.row.fence !== expectedFence)
         return { kind: "refused", error: fenceMoved(key, expectedFence, book.row) };
       const forced = forceRelease(book, reason);

@@ -175,6 +175,27 @@ describe.each(providers)("locks on %s", (provider) => {
     expect(items[0]).toMatchObject({ type: "FORCE_RELEASED", reason: "holder is gone", actor: "local" });
   });
 
+  test("a key that nobody has ever asked for: force-release is refused, also after it was named otherwise, and nothing is written", async () => {
+    const key = "TYPO";
+    const force = (expectedFence: number) =>
+      at.runtime.forceReleaseLock(local, { key, expectedFence, reason: "why" });
+    for (const fence of [0, 1]) {
+      const call = { key, session: "s", fence };
+      await expect(at.runtime.renewLock(local, call)).rejects.toMatchObject({ code: "lock-lost" });
+      const idempotencyKey = `k${fence}`;
+      const result = fence === 0 ? "already-released" : "stale";
+      expect(await at.runtime.releaseLock(local, { ...call, idempotencyKey })).toMatchObject({ result });
+      await expect(force(fence)).rejects.toMatchObject({ code: "not-found" });
+    }
+    await expect(at.runtime.getLock(local, { key })).rejects.toMatchObject({ code: "not-found" });
+    // A row without a log, as releases and renewals used to leave it.
+    await at.store.transaction((tx) => tx.lockLock(key));
+    await expect(force(0)).rejects.toMatchObject({ code: "not-found" });
+    const [row] = await at.store.findLocks([key]);
+    expect(row).toMatchObject({ fence: 0, logSeq: 0 });
+    expect(await acquire("a", { key })).toMatchObject({ result: "acquired", fence: 1 });
+  });
+
   test("waiting that would close a circle is refused", async () => {
     await acquire("a");
     await acquire("b", { key: "zone/2" });

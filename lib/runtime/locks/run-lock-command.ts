@@ -3,13 +3,14 @@
  *
  * Holds: I4 with an idempotency key (scope: caller and verb) the first answer is stored in the same transaction and a
  *        repeat gets it; refusals and `busy` are not stored. What settling did is kept also when the command is refused.
+ *        Only who asks for a lock makes its row: any other command on a key that nobody has ever asked for writes nothing.
  */
 import type { Actor } from "@/lib/access/actor";
 import { hashJson } from "@/lib/base/canonical";
 import type { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
 import type { StoreTransaction } from "@/lib/store/store";
-import { openLockBook, settle, type LockBook } from "./lock-rules";
+import { foldLockLog, openLockBook, settle, type LockBook } from "./lock-rules";
 import { writeLockBook } from "./state-locks";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
@@ -25,6 +26,8 @@ export interface LockCommand<T> {
   /** Whose digest tells one call from another. */
   args: JsonObject;
   idempotencyKey: string | undefined;
+  /** It asks for the lock: a key that nobody has asked for gets a row. */
+  asks?: boolean;
   /** Also run while the runtime closes: the end of something begun before. */
   ending?: boolean;
   rule(book: LockBook, tx: StoreTransaction): LockOutcome<T> | Promise<LockOutcome<T>>;
@@ -46,13 +49,14 @@ export async function runLockCommand<T>(
   const digest = hashJson(JSON.parse(JSON.stringify(command.args)) as Json);
   let isFree = false;
   const outcome = await context.store.transaction(async (tx): Promise<LockOutcome<T>> => {
-    const row = await tx.lockLock(key);
+    const row = command.asks ? await tx.lockLock(key) : await tx.lockLockIfAny(key);
     const now = await tx.now();
-    const book = openLockBook(row, await tx.readWaiters(key), now, actor.id);
+    const queue = row ? await tx.readWaiters(key) : [];
+    const book = openLockBook(row ?? foldLockLog(key, []), queue, now, actor.id);
     settle(book);
     const stored = idem === null ? null : await tx.findLockCommand(key, scope, idem);
     if (stored) {
-      await writeLockBook(tx, book, null);
+      if (row) await writeLockBook(tx, book, null);
       if (stored.digest !== digest) return { kind: "refused", error: keyReuse(stored.idem) };
       return { kind: "given", result: command.replay(JSON.parse(stored.result) as T, book) };
     }
@@ -61,7 +65,7 @@ export async function runLockCommand<T>(
       idem === null || done.kind !== "kept"
         ? null
         : { key, scope, idem, digest, result: JSON.stringify(done.result), at: now };
-    await writeLockBook(tx, book, answer);
+    if (row) await writeLockBook(tx, book, answer);
     isFree = !book.isHeld() && book.queue.length > 0;
     return done;
   });
