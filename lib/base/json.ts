@@ -10,6 +10,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Made by `{}` or JSON.parse, of whichever realm: nothing that a class has made. */
+export function isPlainObject(value: object): boolean {
+  const made: unknown = Object.getPrototypeOf(value);
+  return made === Object.prototype || made === null || Object.getPrototypeOf(made) === null;
+}
+
 /** By content; numbers by value, the order of keys does not matter. What is shared is not walked. */
 export function isSameJson(a: Json, b: Json): boolean {
   if (a === b) return true;

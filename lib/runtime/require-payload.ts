@@ -1,10 +1,12 @@
 /**
  * The bounds of what a caller may hand in, checked before anything is locked or stored.
  *
- * Holds: what passes can be stored on both databases and comes back the same; nothing here recurses.
+ * Holds: what passes can be stored on both databases and comes back the same, but for properties that are undefined: who uses
+ *        a payload before it is stored reads it from its text (I5). Nothing here recurses deeper than depthMax.
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { findJsonFault } from "@/lib/base/json-fault";
 import { labelKeyMax, labelsMax, labelValueMax, payloadBytesMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 
@@ -13,7 +15,7 @@ const depthMax = 100;
 
 /** The JSON text of `value`. Throws `payload-too-large` or `bad-request` naming `field`. */
 export function requirePayload(value: Json, field: string): string {
-  requireDepth(value, field);
+  requireJson(value, field);
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
   if (bytes > payloadBytesMax) {
@@ -58,16 +60,21 @@ export function requireLabels(labels: Readonly<Record<string, string>>, field: s
   }
 }
 
-function requireDepth(value: Json, field: string): void {
-  let level: Json[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > depthMax) {
-      throw new LockstepError("bad-request", `${field} is nested deeper than ${depthMax} levels.`, {
-        details: { field, depthMax },
-      });
-    }
-    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+/** Throws `bad-request` naming where in `field` something is no JSON; what it would be stored as is another value. */
+export function requireJson(value: unknown, field: string): void {
+  const fault = findJsonFault(value, depthMax);
+  if (!fault) return;
+  if (fault.found === null) {
+    throw new LockstepError("bad-request", `${field} is nested deeper than ${depthMax} levels.`, {
+      details: { field, depthMax },
+    });
   }
+  const at = field + fault.path;
+  throw new LockstepError(
+    "bad-request",
+    `${at} is ${fault.found}, which JSON doesn't have. Give it as text, a finite number, or a plain object or array.`,
+    { details: { field: at } },
+  );
 }
 
 const madeHere =

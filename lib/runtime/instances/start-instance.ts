@@ -43,12 +43,14 @@ export async function startInstance(
 ): Promise<InstanceView> {
   requirePermission(actor, "instances:start");
   requireOpen(context);
-  requirePayload(args.input ?? null, "input");
+  const input = requirePayload(args.input ?? null, "input");
   requireLabels(args.labels ?? {}, "labels");
   if (args.businessKey !== undefined) requireText(args.businessKey, "businessKey");
   const wanted = await chooseVersion(context, args);
+  // What the first step sees is what is stored.
+  const start = args.input === undefined ? args : { ...args, input: JSON.parse(input) as Json };
   const { view, begun } = await withMachines(context.machines, () =>
-    context.store.transaction((tx) => startIn(context, tx, actor, args, wanted)),
+    context.store.transaction((tx) => startIn(context, tx, actor, start, wanted)),
   );
   if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
