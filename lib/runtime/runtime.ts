@@ -65,6 +65,7 @@ import { LockWaits } from "./locks/lock-waits";
 import { logRejectedWrites } from "./locks/log-rejected-writes";
 import { Machines } from "./charts/machines";
 import { migrateInstance } from "./control/migrate-instance";
+import { mournWorkers } from "./operations/mourn-workers";
 import { newTaskToken, newWorkerId } from "./new-id";
 import { openSession } from "./stepping/open-session";
 import { previewRetention } from "./operations/preview-retention";
@@ -96,10 +97,10 @@ import { terminateInstance } from "./control/terminate-instance";
 import { updateSchedule } from "./schedules/update-schedule";
 import { WorkerOrders } from "./operations/worker-orders";
 import { Presence } from "./operations/worker-registry";
-import { FleetCounter } from "./workers/count-fleet";
+import { countFleet, FleetCounter } from "./workers/count-fleet";
 import { TaskWaits } from "./tasks/task-waits";
 import { fireSchedules } from "./workers/fire-schedules";
-import { Purger } from "./workers/purge-old";
+import { purgeDue, Purger } from "./workers/purge-old";
 import { runBatches } from "./workers/run-batches";
 import { settleChildren } from "./workers/settle-children";
 import { settleLocks } from "./workers/settle-locks";
@@ -205,6 +206,11 @@ export interface Runtime extends BoundVerbs {
    * was done. For who drives time by hand; not beside startWorkers().
    */
   workOnce(): Promise<boolean>;
+  /**
+   * What startWorkers() does from time to time beside that work: counts the fleet, finds lost workers, forgets what was kept
+   * for its time. For who drives time by hand.
+   */
+  tidyOnce(): Promise<void>;
   /** Finishes the steps under way, ends waiting calls with `shutting-down`, stops loops, closes the store. */
   close(): Promise<void>;
 }
@@ -292,7 +298,8 @@ export function createRuntime({
     batches: () => runBatches(context, report),
   };
   const fleet = new FleetCounter(store, machines);
-  const purger = new Purger(context, { workerId, archiveFolder });
+  const purge = { workerId, archiveFolder };
+  const purger = new Purger(context, purge);
   const feed = new ChangeFeed(store, closing.signal, report);
   let closed: Promise<void> | null = null;
 
@@ -328,6 +335,11 @@ export function createRuntime({
       // A claim is a transaction also when there is nothing to claim.
       const idle = await head();
       return (await tasks.runOnce()) > 0 || idle !== before;
+    },
+    async tidyOnce() {
+      await store.transaction(async (tx) => mournWorkers(tx, await tx.now()));
+      while (await countFleet(store, machines));
+      await purgeDue(context, purge);
     },
     close() {
       closed ??= (async () => {

@@ -44,7 +44,7 @@ export async function publishVersion(
   const newest = draft.version === null ? null : await context.store.findVersion(args.chartId, draft.version);
   if (newest?.revision === args.revision) return viewVersion(newest);
   // Reading a large chart takes a while: not under the chart's lock. The revision is checked again there.
-  const text = canonicalText(args.chartId, draft.draftText, args.acceptPlaceholders ?? false);
+  const text = requirePublishable(args.chartId, draft.draftText, args.acceptPlaceholders ?? false);
   const made = await context.store.transaction(async (tx) => {
     const row = await tx.lockChart(args.chartId);
     if (!row) throw chartNotFound(args.chartId);
@@ -79,7 +79,8 @@ export async function publishVersion(
   return made ?? publishVersion(context, actor, args);
 }
 
-function canonicalText(chartId: string, draftText: string, acceptPlaceholders: boolean): string {
+/** The canonical text of a chart that can run. Throws `chart-invalid` with {diagnostics}. */
+export function requirePublishable(chartId: string, draftText: string, acceptPlaceholders: boolean): string {
   const { chart, diagnostics: malformed } = validateChart(parse(chartId, draftText));
   if (!chart) throw invalid(chartId, malformed, "has errors");
   const diagnostics = [...malformed, ...diagnose(chart)];

@@ -149,7 +149,10 @@ export class TaskRunner {
     if ("output" in outcome) {
       await completeTask(this.context, systemActor, { token, output: outcome.output }).catch(
         (error: unknown) => {
-          if (!(error instanceof LockstepError) || error.code !== "payload-too-large") throw error;
+          // The output can't be taken as it is: too large, or no JSON. Another attempt would end the same.
+          const isOutputs =
+            error instanceof LockstepError && ["payload-too-large", "bad-request"].includes(error.code);
+          if (!isOutputs) throw error;
           const { code, message } = error;
           return failTask(this.context, systemActor, { token, error: { code, message, retry: false } });
         },
