@@ -140,3 +140,53 @@ test("an aborted call rejects with the abort, not with a lost connection", async
   abort.abort();
   await expect(client.listCharts({}, { signal: abort.signal })).rejects.toHaveProperty("name", "AbortError");
 });
+
+test.each([
+  [{ amount: Number.NaN }, "data.amount"],
+  [[1, { at: new Date(0) }], "data.1.at"],
+  [Number.POSITIVE_INFINITY, "data"],
+  [{ n: 1n }, "data.n"],
+])("data that JSON doesn't have is refused where it is, and nothing is sent: %#", async (data, field) => {
+  const call = client.sendEvent({ instanceId: "order-1", type: "pay", data: data as never });
+  await expect(call).rejects.toMatchObject({ code: "bad-request", retry: "never", details: { field } });
+  expect(seen).toEqual([]);
+});
+
+test.each(["ключ", "a\nb", "a\u0000", " a", "a ", "", "a".repeat(257), "€"])(
+  "a key that no header carries is refused and nothing is sent: %j",
+  async (idempotencyKey) => {
+    const call = client.sendEvent({ instanceId: "order-1", type: "pay" }, { idempotencyKey });
+    await expect(call).rejects.toMatchObject({
+      code: "bad-request",
+      details: { field: "idempotencyKey" },
+      message: expect.stringContaining("Nothing was sent") as string,
+    });
+    expect(seen).toEqual([]);
+  },
+);
+
+test("a key of any signs of Latin-1 arrives as it is", async () => {
+  answer = { status: 200, body: JSON.stringify(sendResult) };
+  for (const idempotencyKey of ["a b", "é§:/~\u00ff", "k".repeat(256)]) {
+    await client.sendEvent({ instanceId: "order-1", type: "pay" }, { idempotencyKey });
+    const header = String(must(seen.at(-1), "a request").headers["idempotency-key"]);
+    expect(Buffer.from(header, "latin1").toString("latin1")).toBe(idempotencyKey);
+  }
+});
+
+test.each(["", ".", "..", "...", null, undefined])(
+  "a path parameter that a URL would drop is refused by its name, and nothing is sent: %j",
+  async (instanceId) => {
+    const refused = { code: "bad-request", details: { field: "instanceId" } };
+    await expect(client.getInstance({ instanceId: instanceId as string })).rejects.toMatchObject(refused);
+    await expect(client.deleteInstance({ instanceId: instanceId as string })).rejects.toMatchObject(refused);
+    expect(seen).toEqual([]);
+  },
+);
+
+test("a write to an address that is none was not sent, and says so", async () => {
+  const nowhere = createClient({ baseUrl: "http://[" });
+  await expect(nowhere.sendEvent({ instanceId: "order-1", type: "pay" })).rejects.toMatchObject({
+    code: "server-unreachable",
+  });
+});

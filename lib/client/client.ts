@@ -8,13 +8,15 @@
  * the rest is the JSON body.
  *
  * Holds: an answer is parsed by the contract's schema before anybody sees it; every refusal is a LockstepError with the
- * server's code, message, retry and details; a lost connection is never mistaken for a refusal: a read is
+ * server's code, message, retry and details; what can't be sent as it is (NaN, a Date, a key that no header can carry) is
+ * `bad-request` before anything is sent; a lost connection is never mistaken for a refusal: a read is
  * `server-unreachable`, a write is `outcome-unknown`, safe to repeat with the same idempotency key.
  * Does not: repeat calls by itself.
  */
-import { assert, must } from "@/lib/base/assert";
+import { assert } from "@/lib/base/assert";
 import { LockstepError, type ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { findJsonFault } from "@/lib/base/json-fault";
 import { errorBody, statusOf } from "@/lib/contract/common";
 import {
   endpoints,
@@ -54,6 +56,7 @@ export type Client = { [N in EndpointName]: Call<N> };
 export const apiPrefix = "/api/v1";
 
 export function createClient({ baseUrl, fetch = globalThis.fetch }: ClientOptions): Client {
+  // async: a refusal is a rejected promise, also one made before anything is sent.
   const call = async (name: EndpointName, args: object = {}, options: CallOptions = {}): Promise<unknown> => {
     const endpoint: Endpoint = endpoints[name];
     const request = requestOf(name, args, options.idempotencyKey);
@@ -85,21 +88,25 @@ export interface Request {
   body: string | null;
 }
 
-/** What a call sends, without sending it. */
+/** What a call sends, without sending it. Throws `bad-request` when it can't be sent as it is. */
 export function requestOf(name: EndpointName, args: object, idempotencyKey?: string): Request {
   const endpoint: Endpoint = endpoints[name];
   const rest = new Map(
     Object.entries(args as Record<string, Json | undefined>).filter(([, value]) => value !== undefined),
   );
-  const take = (key: string): Json => {
-    const value = must(rest.get(key), `${name} needs ${key}`);
+  for (const [key, value] of rest) requireJson(value, key);
+  const take = (key: string): string => {
+    const value = text(rest.get(key));
     rest.delete(key);
-    return value;
+    if (stepsAside.test(value))
+      throw wrong(key, `${name} needs it in its path, where it can't be "${value}"`);
+    return encodeURIComponent(value);
   };
-  const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(text(take(key))));
+  const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => take(key));
   const headers: Record<string, string> = { Accept: "application/json" };
   if (idempotencyKey !== undefined) {
     assert(endpoint.idempotent, `${name} takes no idempotency key`);
+    if (!carried.test(idempotencyKey)) throw wrong("idempotencyKey", carriedSays);
     headers[idempotencyHeader] = idempotencyKey;
   }
   // The server takes writes as JSON only, so that no foreign page's form can make one.
@@ -118,9 +125,28 @@ export function requestOf(name: EndpointName, args: object, idempotencyKey?: str
   return { method: endpoint.method, path: apiPrefix + path + (query && `?${query}`), headers, body: null };
 }
 
+/** URLs drop such a part of a path: the call would be another one. */
+const stepsAside = /^\.*$/;
+/** A header's value: bytes, without control characters; spaces at its ends would be taken off. */
+const carried = /^(?! )[\x20-\x7e\xa0-\xff]{1,256}(?<! )$/;
+const carriedSays =
+  "it is sent as a header, and holds 1 to 256 letters, digits, signs and inner spaces of Latin-1: no line breaks, no other alphabets";
+
+/** The request's deeper bounds are the server's to say; this one is the stack's. */
+const depthMax = 1_000;
+function requireJson(value: unknown, name: string): void {
+  const fault = findJsonFault(value, depthMax);
+  if (!fault) return;
+  const found = fault.found === null ? "nested too deep" : `${fault.found}, which JSON doesn't have`;
+  throw wrong(name + fault.path, `it is ${found}`);
+}
+
+const wrong = (field: string, problem: string): LockstepError =>
+  new LockstepError("bad-request", `${field}: ${problem}. Nothing was sent.`, { details: { field } });
+
 /** Path and query carry names and numbers. */
 const text = (value: Json | undefined): string =>
-  typeof value === "string" ? value : JSON.stringify(value ?? "");
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 
 async function send(
   fetch: typeof globalThis.fetch,
@@ -169,11 +195,12 @@ function lostConnection(error: unknown, baseUrl: string, method: string, path: s
   );
 }
 
-/** Node tells a refused connection from a broken one; browsers do not. */
+/** Node tells a connection that was never made from a broken one; browsers do not. */
 function neverSent(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+  return cause instanceof Error && "code" in cause && notMade.has(String(cause.code));
 }
+const notMade = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ERR_INVALID_URL"]);
 
 function refusal(text: string, response: Response, { method, path }: Request): LockstepError {
   let body: unknown;

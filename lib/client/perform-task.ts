@@ -4,7 +4,7 @@
  * Holds: after the lease is lost nothing is written for the task; a lease that can't be renewed counts as lost when its time
  *        is over by this machine's own clock. An answer whose fate is unknown is repeated: the server takes it once.
  */
-import { isPassing, LockstepError } from "@/lib/base/errors";
+import { isLasting, isPassing, LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { ClaimedTask } from "@/lib/contract/tasks";
 import type { Client } from "./client";
@@ -71,8 +71,16 @@ async function answer(
   lease: Lease,
   outcome: Outcome,
 ): Promise<{ end: TaskEnd; error?: unknown }> {
+  const tell = (error: ReturnType<typeof errorOf>) =>
+    insistently(lease, () => client.failTask({ token, error }));
   const fail = async (error: unknown) => {
-    const { status } = await insistently(lease, () => client.failTask({ token, error: errorOf(error) }));
+    const told = errorOf(error);
+    const { status } = await tell(told).catch((refused: unknown) => {
+      // Its data can't be taken as it is: better told without than not at all.
+      if (told.data === undefined || isLost(refused) || !isLasting(refused)) throw refused;
+      const { data: _, ...rest } = told;
+      return tell(rest);
+    });
     return { end: status === "cancelled" ? ("cancelled" as const) : ("failed" as const), error };
   };
   if ("error" in outcome) return fail(outcome.error);

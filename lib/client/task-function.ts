@@ -2,6 +2,7 @@
  * What a task's function is given, and how it says that things went wrong.
  */
 import type { Json } from "@/lib/base/json";
+import { storable } from "@/lib/base/storable-text";
 
 export interface TaskContext {
   /** Aborts when the lease is lost (LeaseLost), the instance waits no more (TaskCancelled) or the worker ends (WorkerEnding). */
@@ -51,18 +52,21 @@ export class WorkerEnding extends Error {
 }
 
 export function errorOf(thrown: unknown): { code: string; message: string; data?: Json; retry?: boolean } {
-  if (!(thrown instanceof Error)) return { code: "error", message: String(thrown).slice(0, messageMax) };
-  const message = thrown.message.slice(0, messageMax);
+  if (!(thrown instanceof Error)) return { code: "error", message: messageOf(String(thrown)) };
+  const message = messageOf(thrown.message);
   if (thrown instanceof TaskFailure) {
     const { retry, data } = thrown.options;
     return {
-      code: thrown.code,
+      code: codeOf(thrown.code),
       message,
       ...(data === undefined ? {} : { data }),
       ...(retry === undefined ? {} : { retry }),
     };
   }
-  const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code.slice(0, 128) : "";
-  return { code: code === "" ? "error" : code, message };
+  return { code: codeOf("code" in thrown ? thrown.code : undefined), message };
 }
-const messageMax = 4_000;
+
+/** Cut, and marked where something can't be stored: an error must be told, whatever it says. */
+const messageOf = (text: string): string => storable(text.slice(0, 4_000));
+const codeOf = (code: unknown): string =>
+  typeof code === "string" && code !== "" ? storable(code.slice(0, 128)) : "error";

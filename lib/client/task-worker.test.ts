@@ -215,3 +215,28 @@ test("a server that is away is waited for, and an answer is repeated until it is
   const { items } = await at.runtime.getLog(local, { instanceId: "a" });
   expect(items.filter((entry) => entry.kind === "task-answer")).toHaveLength(1);
 });
+
+test("what a function gives that can't be told fails its attempt, and never keeps the worker from telling it", async () => {
+  const gives: Record<string, () => Json> = {
+    nan: () => ({ n: Number.NaN }),
+    data: () => {
+      throw new TaskFailure("declined", "half a pair: \ud800", {
+        retry: false,
+        data: { at: new Date(0) } as never,
+      });
+    },
+    code: () => {
+      throw new TaskFailure("", "no code", { retry: false });
+    },
+  };
+  for (const id of Object.keys(gives)) await start(id);
+  work((_input, { instanceId }) => must(gives[instanceId], "a case")());
+  for (const [id, code] of [
+    ["nan", "bad-request"],
+    ["data", "declined"],
+    ["code", "error"],
+  ] as const) {
+    await becomes(id, "unpaid");
+    expect((await instance(id)).context).toMatchObject({ answer: code });
+  }
+});
