@@ -121,6 +121,8 @@ describe.each(providers)("sending on %s", (provider) => {
   test("bad calls are refused before anything is stored", async () => {
     const refusals: [() => Promise<unknown>, string][] = [
       [() => send("add", { data: "x".repeat(300 * 1024) }), "payload-too-large"],
+      [() => send("add", { data: { at: new Date(0) } as never }), "bad-request"],
+      [() => send("add", { data: [Number.NaN] }), "bad-request"],
       [() => send("add", { data: JSON.parse("[".repeat(500) + "]".repeat(500)) as Json }), "bad-request"],
       [() => send("a\0b"), "bad-request"],
       [() => send("error.communication"), "bad-request"],
