@@ -2,6 +2,9 @@
  * The deeds of examples/warehouse and their undoings, on a warehouse that is one JSON file. Each may be carried out more than
  * once for an order (a worker may die after the deed and before its answer) and does it once: the order says what is done.
  * An undoing may find nothing to undo: of a deed whose worker fell silent nobody knows whether it was done.
+ *
+ * A worker is offered all tasks of these names, of whatever chart: so they are the warehouse's own, and one that is about no
+ * order is refused.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
@@ -22,12 +25,15 @@ function inWarehouse(change) {
   renameSync(`${file()}.new`, file());
   return result;
 }
-const orderOf = (warehouse, { order }) => (warehouse.orders[order] ??= {});
 const refuse = (code, message) => {
   throw Object.assign(new Error(message), { code });
 };
+function orderOf(warehouse, input) {
+  if (typeof input?.order !== "string") refuse("not-an-order", "the input names no order");
+  return (warehouse.orders[input.order] ??= {});
+}
 
-export const reserve = (input) =>
+export const reserveStock = (input) =>
   inWarehouse((warehouse) => {
     const order = orderOf(warehouse, input);
     if (order.reserved) return order.reserved;
@@ -37,17 +43,17 @@ export const reserve = (input) =>
     return (order.reserved = { sku, quantity });
   });
 
-export const unreserve = (input) =>
+export const returnStock = (input) =>
   inWarehouse((warehouse) => {
     const order = orderOf(warehouse, input);
     if (order.reserved) warehouse.stock[order.reserved.sku] += order.reserved.quantity;
     delete order.reserved;
   });
 
-export const charge = (input) =>
+export const chargeOrder = (input) =>
   inWarehouse((warehouse) => (orderOf(warehouse, input).charged ??= input.amount));
 
-export const refund = (input) =>
+export const refundOrder = (input) =>
   inWarehouse((warehouse) => {
     if (warehouse.bank === "closed") refuse("bank-closed", "the bank takes no refunds");
     delete orderOf(warehouse, input).charged;
@@ -69,7 +75,7 @@ export const freeRobot = (input) =>
     delete order.robot;
   });
 
-export const ship = (input) =>
+export const shipPallet = (input) =>
   inWarehouse((warehouse) => {
     const order = orderOf(warehouse, input);
     const by = warehouse.zones[input.zone] ?? input.order;
@@ -78,7 +84,7 @@ export const ship = (input) =>
     return (order.zone = input.zone);
   });
 
-export const recall = (input) =>
+export const recallPallet = (input) =>
   inWarehouse((warehouse) => {
     const order = orderOf(warehouse, input);
     if (order.zone) delete warehouse.zones[order.zone];

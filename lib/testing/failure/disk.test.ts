@@ -14,10 +14,12 @@ import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { tamper } from "@/lib/testing/database";
 import { freshRuntime, local, publish } from "@/lib/testing/runtime";
 import { adder } from "./charts";
-import { killChildren, startChild } from "./child";
+import { killChildren, startChild, type Child } from "./child";
 import { postMany } from "./post-many";
 
 const name = "disk";
+/** A write that was refused for want of room is told of for 15 s: smaller ones may succeed meanwhile. */
+const healAfterMs = 17_000;
 const onEnd: (() => unknown)[] = [];
 beforeAll(() => void execFileSync(process.execPath, [resolve("scripts/build-bin.mjs")]));
 afterEach(async () => {
@@ -82,6 +84,23 @@ test(
   60_000,
 );
 
+/** What `/ready` and `/health` tell of that process. */
+async function expectIll(child: Child, says: string): Promise<void> {
+  const told = expect.stringContaining(says) as string;
+  expect(await child.do("getReadiness", {})).toEqual({ ready: false, reason: told });
+  expect(await child.do("getHealth", {})).toMatchObject({ status: "degraded", trouble: told });
+}
+
+async function expectWell(child: Child): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      expect(await child.do("getReadiness", {})).toEqual({ ready: true, reason: null });
+      expect(await child.do("getHealth", {})).toMatchObject({ status: "ok", trouble: null });
+    },
+    { timeout: healAfterMs, interval: 200 },
+  );
+}
+
 async function full(folder: string): Promise<void> {
   const { url, store, runtime } = await sqliteIn(folder);
   onEnd.push(() => runtime.close());
@@ -101,9 +120,11 @@ async function full(folder: string): Promise<void> {
       message: expect.stringContaining("make room") as string,
     });
   expect(await child.do("getState", { instanceId: "a" })).toMatchObject({ context: { sum: applied } });
+  await expectIll(child, "no room");
   // The same process, when there is room.
   rmSync(filler);
   for (let n = 0; n < 8; n += 1) await child.do("sendEvent", sendArgs(n));
+  await expectWell(child);
   expect(await runtime.getState(local, { instanceId: "a" })).toMatchObject({
     context: { sum: 8 },
     seq: 9,
@@ -222,6 +243,7 @@ test.each([
       expect(await at.store.countMailbox(id)).toBe(3);
     }
     expect(worker.process.exitCode).toBeNull();
+    await expectIll(child, says);
     await tamper(url, heal(database));
     await cut();
     await vi.waitFor(async () => {
@@ -229,6 +251,7 @@ test.each([
       expect(await state("b")).toMatchObject({ context: { sum: 3 } });
     }, 15_000);
     await vi.waitFor(async () => expect(await child.do("sendEvent", add)).toMatchObject({ seq: 5 }), 5_000);
+    await expectWell(child);
     expect(worker.process.exitCode).toBeNull();
   },
   60_000,

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { handle } from "@/lib/api/handle";
+import { must } from "@/lib/base/assert";
 import type { JsonObject } from "@/lib/base/json";
 import { docBlocks } from "@/lib/testing/doc-blocks";
 import { serveHttp } from "@/lib/testing/http-server";
@@ -154,6 +155,17 @@ test.each(["sqlite", "postgresql"] as const)(
   40_000,
 );
 
+test("a task that is about no order is refused, whatever chart asks for it", async () => {
+  await begin("sqlite");
+  for (const input of [{ seconds: 1 }, null]) {
+    for (const [name, task] of Object.entries((await import(tasks)) as TaskModule))
+      expect(() => task(input), name).toThrow("names no order");
+  }
+  expect(theWarehouse()).toMatchObject({ orders: {} });
+});
+
+const groupOf = (child: ChildProcess | null): number => must(child?.pid, "a started process has a pid");
+
 test("the example's README does what it says", async () => {
   at = await freshRuntime("sqlite");
   at.runtime.startWorkers();
@@ -166,6 +178,7 @@ test("the example's README does what it says", async () => {
       .replaceAll("npx lockstep", `node ${resolve("dist/lockstep.js")}`)
       .replaceAll("/tmp/warehouse.json", ledger);
     background = spawn("bash", ["-e", "-c", script], { detached: true, stdio: ["ignore", "ignore", "pipe"] });
+    const ended = new Promise((done) => background?.once("exit", done));
     let said = "";
     background.stderr?.on("data", (text: Buffer) => (said += text.toString()));
     await vi.waitFor(
@@ -175,12 +188,16 @@ test("the example's README does what it says", async () => {
       },
       { timeout: 20_000, interval: 100 },
     );
-    expect(said).toBe("ship order-8:1:ship, attempt 1: failed: order-7 stands in zone B7\n");
+    expect(said).toBe("shipPallet order-8:1:ship, attempt 1: failed: order-7 stands in zone B7\n");
     expect(JSON.parse(readFileSync(ledger, "utf8"))).toMatchObject({
       stock: { pallet: 8 },
       zones: { B7: "order-7" },
       orders: { "order-7": { charged: 40 }, "order-8": {} },
     });
+    // The last of the commands stops the worker.
+    expect(await ended).toBe(0);
+    await vi.waitFor(() => expect(() => process.kill(-groupOf(background), 0)).toThrow("ESRCH"), 15_000);
+    background = null;
   } finally {
     await server.close();
     rmSync(folder, { recursive: true, force: true });

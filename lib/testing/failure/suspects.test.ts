@@ -86,7 +86,7 @@ test.each(providers)(
   120_000,
 );
 
-test.each(["sqlite"] as const)(
+test.each(providers)(
   "I9: on %s, an instance whose timer kills its process is suspended, with the reason",
   async (provider) => {
     await begin(provider);

@@ -1,5 +1,5 @@
 /**
- * Both simulators with one line of the product's source changed: bundled, with the change made on the way in, and loaded
+ * Both simulators with one place of the product's source changed: bundled, with the change made on the way in, and loaded
  * beside the sound ones.
  *
  * Holds: the text to be changed occurs exactly once in its file; one that has gone stale is an error, never a mutant that is

@@ -1,6 +1,9 @@
 /**
- * Faults planted into the product's source, one line each: what a careless change of it might do. Each must be caught by a
+ * Faults planted into the product's source, one place each: what a careless change of it might do. Each must be caught by a
  * seed; the list with its seeds is in README.md, and mutations.test.ts catches each again.
+ *
+ * One is more than its fault: `answer-locks-its-instance` also waits ten statements long between the two rows, which widens the
+ * window in which a step takes them the other way round.
  */
 import type { SeedOptions } from "./run-seed";
 import type { Change } from "./mutant";

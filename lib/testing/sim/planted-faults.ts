@@ -214,7 +214,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "state-apart": {
     what: "an instance's row is written apart from its log entry",
     seed: 1,
-    says: "SqliteError",
+    says: "SqliteError: UNIQUE constraint failed: event_log",
     options: {
       plant: inWrites((writes, world) =>
         world.faults && world.random.chance(0.05) ? { ...writes, stepped: [] } : writes,

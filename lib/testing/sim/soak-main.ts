@@ -3,28 +3,31 @@
  * processes that are killed, stopped, let go on and restarted at random, each of them, now and then all at once.
  *
  * Holds at the end, or it says so: every acknowledged event is in the log once, under its seq; every event whose answer was
- * lost is there once after it was repeated; every task moved its instance once; every instance replays to what is
- * stored (I5); each lock's row is the fold of its log (I7); memory is flat: of the workers, whose peak of a minute does not
- * rise, and of this process, which steps what it sends and lives through.
+ * lost is there once after it was repeated; every task begun is answered once and moved its instance once; every timer armed
+ * fired once, but the one that runs; all comes to rest: no mailbox, no overdue timer, no task left; every instance replays to
+ * what is stored (I5); each lock's row is the fold of its log (I7), and no two of its holders had it at once (soak-locks);
+ * memory is flat (soak-memory): of the workers, and of this process, which steps what it sends and lives through.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { localActor as actor } from "@/lib/access/actor";
-import { canonicalJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { JsonObject } from "@/lib/base/json";
-import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
+import { taskIdempotencyKey } from "@/lib/runtime/tasks/task-rules";
+import type { Snapshot } from "@/lib/statechart/snapshot";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { Store } from "@/lib/store/store";
 import { startPostgres } from "../postgres-server";
 import { Random } from "../random-chart";
 import { makePostgres } from "../throwaway-database";
+import { checkLocks, lockAll, type Hold } from "./soak-locks";
+import { growthOf, type Sample } from "./soak-memory";
 
 const instancesCount = 40;
 const sendersCount = 8;
 const taskWorkersCount = 2;
-const locksCount = 4;
+const lockClientsCount = 3;
 const workersCount = 3;
 /** Between two deeds to the workers. */
 const disturbMs = 3_000;
@@ -83,10 +86,10 @@ interface Worker {
   stopped: boolean;
 }
 
-/** Resident memory, KiB: the highest of each minute, of any worker and of this process. */
-interface Peaks {
-  workers: number[];
-  own: number[];
+/** Resident memory: the highest of any worker, and of this process. */
+interface Memory {
+  workers: Sample[];
+  own: Sample[];
 }
 
 export async function soak(options: { minutes: number; seed: number; program: string }): Promise<number> {
@@ -97,45 +100,59 @@ export async function soak(options: { minutes: number; seed: number; program: st
   const store = await openSqlStore({ url: database.url, connections: 10 });
   const runtime = createRuntime({ store, report: () => undefined });
   const workers: Worker[] = [];
-  const tally = { sent: 0, lost: 0, tasks: 0, locks: 0, kills: 0, stops: 0 };
-  const peaks: Peaks = { workers: [], own: [] };
+  const tally = { lost: 0, kills: 0, stops: 0 };
+  const memory: Memory = { workers: [], own: [] };
   const sent: Sent[] = [];
+  const done: string[] = [];
+  const holds: Hold[] = [];
+  let answered = false;
+  const atRest = () => answered;
   try {
     await prepare(runtime);
     for (let n = 0; n < workersCount; n += 1) workers.push(startWorker(options.program, database.url));
     const endAt = Date.now() + minutes * minuteMs;
     const over = () => Date.now() >= endAt;
     say(`seed ${seed}: ${minutes} minutes, ${workersCount} workers, ${instancesCount} instances`);
-    const load = [
-      ...Array.from({ length: sendersCount }, (_, n) =>
-        sendAll(runtime, new Random(seed + n), n, sent, tally, over),
+    const answering = Promise.all(
+      Array.from({ length: taskWorkersCount }, (_, n) =>
+        goingOn(() => workAll(runtime, new Random(seed - n), n, done, atRest), atRest),
       ),
-      ...Array.from({ length: taskWorkersCount }, (_, n) =>
-        goingOn(() => workAll(runtime, new Random(seed - n), n, tally, over), over),
-      ),
-      goingOn(() => lockAll(runtime, new Random(seed ^ 5), tally, over), over),
-    ];
-    await Promise.all([
-      ...load,
-      disturb(workers, options.program, database.url, random, tally, over),
-      tellMinutes(workers, sent, tally, peaks, over),
+    );
+    answering.catch(() => undefined);
+    await Promise.race([
+      answering,
+      Promise.all([
+        ...Array.from({ length: sendersCount }, (_, n) =>
+          sendAll(runtime, new Random(seed + n), n, sent, tally, over),
+        ),
+        ...Array.from({ length: lockClientsCount }, (_, n) =>
+          goingOn(() => lockAll(runtime, new Random(seed ^ (5 + n)), holds, over), over),
+        ),
+        disturb(workers, options.program, database.url, random, tally, over),
+        tellMinutes(workers, { sent, done, holds, tally }, memory, over),
+      ]),
     ]);
     for (const worker of workers) resume(worker);
     for (const one of sent) if (one.seq === null) await submit(runtime, one, 100);
-    await atRest(store);
+    const left = await rest(store);
+    answered = true;
+    await answering;
     // Timers tick on; nothing may change while it is looked at.
     for (const { process: worker } of workers) worker.kill("SIGKILL");
     await sleep(1_000);
-    const wrong = await check(store, runtime, sent);
-    for (const [whose, kib] of Object.entries(peaks) as [string, number[]][]) {
-      const [, first] = kib;
-      const last = kib.at(-1);
-      // The first minute fills caches; after that a third more is growth.
-      if (first !== undefined && last !== undefined && kib.length > 3 && last > first * 1.33)
-        wrong.push(`memory (${whose}) grew from ${first} to ${last} KiB`);
+    const wrong = [
+      ...left,
+      ...(await check(store, runtime, sent, done)),
+      ...(await checkLocks(store, holds)),
+    ];
+    const told = [];
+    for (const [whose, samples] of Object.entries(memory) as [string, Sample[]][]) {
+      const { flat, text } = growthOf(samples);
+      told.push(`${whose} ${text}`);
+      if (!flat) wrong.push(`memory (${whose}) grows: ${text}`);
     }
     say(
-      `${wrong.length === 0 ? "nothing lost, nothing doubled, memory flat" : `${wrong.length} faults`}: ${sent.length} events, ${tally.lost} answers lost, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops; peaks of RSS by minute, MiB: workers ${mibOf(peaks.workers)}, own ${mibOf(peaks.own)}`,
+      `${wrong.length === 0 ? "nothing lost, nothing doubled, memory flat" : `${wrong.length} faults`}: ${sent.length} events, ${tally.lost} answers lost, ${done.length} tasks, ${holds.length} locks held by ${lockClientsCount} clients, ${tally.kills} kills, ${tally.stops} stops; memory: ${told.join("; ")}`,
     );
     for (const each of wrong.slice(0, 20)) say(`  ${each}`);
     return wrong.length;
@@ -147,11 +164,9 @@ export async function soak(options: { minutes: number; seed: number; program: st
   }
 }
 
-const mibOf = (peaks: readonly number[]): string => peaks.map((kib) => Math.round(kib / 1024)).join(">");
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const instanceName = (n: number) => `soak-${n}`;
-const lockName = (n: number) => `zone-${n}`;
 
 async function prepare(runtime: Runtime): Promise<void> {
   const { revision } = await runtime.createChart(actor, { id: "soak", text: JSON.stringify(chart) });
@@ -267,11 +282,12 @@ async function submit(runtime: Runtime, one: Sent, tries: number, waitMs = 5_000
   }
 }
 
+/** `done`: the keys of tasks that were said to be done, and that was taken. */
 async function workAll(
   runtime: Runtime,
   random: Random,
   name: number,
-  tally: { tasks: number },
+  done: string[],
   over: () => boolean,
 ): Promise<void> {
   while (!over()) {
@@ -287,70 +303,63 @@ async function workAll(
         await runtime.failTask(actor, { token, error: { code: "chance", message: "by chance" } });
       } else {
         await runtime.completeTask(actor, { token, output: idempotencyKey });
-        tally.tasks += 1;
+        done.push(idempotencyKey);
       }
     }
   }
 }
 
-async function lockAll(
-  runtime: Runtime,
-  random: Random,
-  tally: { locks: number },
-  over: () => boolean,
-): Promise<void> {
-  for (let n = 0; !over(); n += 1) {
-    const key = lockName(random.below(locksCount));
-    const session = `s${n}`;
-    const told = await runtime.acquireLock(actor, {
-      key,
-      session,
-      holder: "soak",
-      ttlMs: 2_000,
-      waitMs: 3_000,
-    });
-    if (told.result === "acquired") {
-      tally.locks += 1;
-      // Now and then it is left to run out.
-      if (random.chance(0.9)) await runtime.releaseLock(actor, { key, session, fence: told.fence });
-    }
-    await sleep(random.below(60));
-  }
-}
-
 async function tellMinutes(
   workers: Worker[],
-  sent: readonly Sent[],
-  tally: { tasks: number; locks: number; kills: number; stops: number },
-  peaks: Peaks,
+  {
+    sent,
+    done,
+    holds,
+    tally,
+  }: {
+    sent: readonly Sent[];
+    done: readonly string[];
+    holds: readonly Hold[];
+    tally: { kills: number; stops: number };
+  },
+  memory: Memory,
   over: () => boolean,
 ): Promise<void> {
   for (let minute = 1; !over(); minute += 1) {
     const until = Date.now() + minuteMs;
-    let [highest, own] = [0, 0];
     while (!over() && Date.now() < until) {
       await sleep(500);
-      highest = Math.max(highest, ...workers.map((worker) => rssOf(worker.process.pid)));
-      own = Math.max(own, rssOf(process.pid));
+      const at = Date.now();
+      memory.workers.push({ at, mib: Math.max(...workers.map((worker) => rssOf(worker.process.pid))) });
+      memory.own.push({ at, mib: rssOf(process.pid) });
     }
-    peaks.workers.push(highest);
-    peaks.own.push(own);
+    const [worker, own] = [memory.workers.at(-1), memory.own.at(-1)].map((last) =>
+      Math.round(last?.mib ?? 0),
+    );
     say(
-      `minute ${minute}: ${sent.length} events, ${tally.tasks} tasks, ${tally.locks} locks, ${tally.kills} kills, ${tally.stops} stops; at most ${mibOf([highest])} MiB a worker, ${mibOf([own])} here`,
+      `minute ${minute}: ${sent.length} events, ${done.length} tasks, ${holds.length} locks, ${tally.kills} kills, ${tally.stops} stops; ${worker ?? 0} MiB a worker, ${own ?? 0} here`,
     );
   }
 }
 
+/** MiB. */
 function rssOf(pid: number | undefined): number {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid ?? 0}/status`, "utf8"))?.[1] ?? 0);
+    const status = readFileSync(`/proc/${pid ?? 0}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
   } catch {
     return 0;
   }
 }
 
-async function check(store: Store, runtime: Runtime, sent: readonly Sent[]): Promise<string[]> {
+async function check(
+  store: Store,
+  runtime: Runtime,
+  sent: readonly Sent[],
+  done: readonly string[],
+): Promise<string[]> {
   const wrong: string[] = [];
+  const succeeded = new Set<string>();
   let toldSent = 0;
   let toldArrived = 0;
   const byKey = new Map(sent.map((one) => [one.key, one]));
@@ -362,7 +371,6 @@ async function check(store: Store, runtime: Runtime, sent: readonly Sent[]): Pro
     log.forEach(({ seq }, index) => {
       if (seq !== index + 1) wrong.push(`I1: ${id} has ${seq} where ${index + 1} should be`);
     });
-    const tasks = new Set<string>();
     for (const entry of log) {
       const one = entry.dedupeKey === null ? undefined : byKey.get(entry.dedupeKey);
       if (one) {
@@ -372,9 +380,6 @@ async function check(store: Store, runtime: Runtime, sent: readonly Sent[]): Pro
         if (one.type === "tell") toldSent += 1;
       }
       if (entry.type === "told") toldArrived += 1;
-      if (entry.kind !== "task-answer") continue;
-      if (tasks.has(entry.cause ?? "")) wrong.push(`I1: ${entry.cause ?? ""} moved ${id} twice`);
-      tasks.add(entry.cause ?? "");
     }
     const state = await runtime.getState(actor, { instanceId: id });
     if (!state.hashMatches || state.rebuiltHash !== row?.stateHash)
@@ -382,28 +387,73 @@ async function check(store: Store, runtime: Runtime, sent: readonly Sent[]): Pro
     const sum = sent
       .filter(({ instanceId, type }) => instanceId === id && type === "add")
       .reduce((total, { data }) => total + Number(data["n"]), 0);
-    const context = state.context as { sum: number; told: number };
+    const context = state.context as { sum: number; told: number; tasks: number; ticks: number };
     if (context.sum !== sum) wrong.push(`I1: ${id} sums up to ${context.sum} instead of ${sum}`);
+
+    const { generations, timers } = JSON.parse(row?.snapshot ?? "{}") as Snapshot;
+    // Each entry of its state begins a task, and arms a timer: what is behind us is answered, and fired.
+    const tasks = await store.listTasks(id, null, 10_000_000);
+    const begun = generations["working.busy"] ?? 0;
+    if (tasks.length !== begun) wrong.push(`I2: ${id} began ${begun} tasks, ${tasks.length} are there`);
+    if (context.tasks !== begun) wrong.push(`I1: ${begun} tasks of ${id} moved it ${context.tasks} times`);
+    for (const task of tasks) {
+      const key = taskIdempotencyKey(task);
+      if (task.status === "succeeded") succeeded.add(key);
+      else wrong.push(`I9: task ${key} is ${task.status}`);
+      const answers = log.filter(({ kind, cause }) => kind === "task-answer" && cause === key);
+      const moves = answers.filter(({ outcome }) => outcome === "moved").length;
+      if (answers.length !== 1 || moves !== 1)
+        wrong.push(`I1: task ${key} was answered ${answers.length} times and moved ${id} ${moves} times`);
+    }
+    const fired = log.filter(({ kind }) => kind === "timer").length;
+    const armed = generations["ticking.on"] ?? 0;
+    const running = Object.keys(timers).length;
+    if (running !== 1 || fired + running !== armed || context.ticks !== fired)
+      wrong.push(
+        `I1: ${id} armed ${armed} timers, ${fired} fired, ${running} run, it ticked ${context.ticks} times`,
+      );
   }
+  for (const key of done) if (!succeeded.has(key)) wrong.push(`I2: task ${key} was taken as done and is not`);
+  if (new Set(done).size !== done.length) wrong.push("I3: a task was taken as done twice");
   for (const { key } of sent)
     if (found.get(key) !== 1) wrong.push(`I1: ${key} is in the log ${found.get(key) ?? 0} times`);
   if (toldSent !== toldArrived)
     wrong.push(`I2: ${toldSent} messages between instances were sent, ${toldArrived} arrived`);
-  for (let n = 0; n < locksCount; n += 1) {
-    const key = lockName(n);
-    const log = (await store.listLockLog(key, null, 10_000_000)).reverse();
-    const [row] = await store.findLocks([key]);
-    if (row && canonicalJson({ ...foldLockLog(key, log) }) !== canonicalJson({ ...row }))
-      wrong.push(`I7: the row of ${key} is not the fold of its log`);
-  }
   return wrong;
 }
 
-/** Until every mailbox is empty; timers go on ticking. */
-async function atRest(store: Store): Promise<void> {
-  for (const giveUpAt = Date.now() + 30_000; Date.now() < giveUpAt; await sleep(100)) {
-    let waiting = 0;
-    for (let n = 0; n < instancesCount; n += 1) waiting += await store.countMailbox(instanceName(n));
-    if (waiting === 0) return;
+/** A timer that is due is fired within this (I8). */
+const lateMaxMs = 1_000;
+/** A lease that a killed call left behind, and what follows. */
+const restMaxMs = 90_000;
+/** So that what should have become due meanwhile would show. */
+const restForMs = 3_000;
+
+/** Until nothing is left to do but timers to come, for a while; else what is left then. */
+async function rest(store: Store): Promise<string[]> {
+  let left: string[] = [];
+  let since = Date.now();
+  for (const giveUpAt = Date.now() + restMaxMs; Date.now() < giveUpAt; await sleep(100)) {
+    left = await leftToDo(store);
+    if (left.length > 0) since = Date.now();
+    else if (Date.now() - since > restForMs) return [];
   }
+  return left.length > 0 ? left : ["I8: it did not stay at rest"];
+}
+
+async function leftToDo(store: Store): Promise<string[]> {
+  const left: string[] = [];
+  const now = await store.now();
+  for (const { type, count } of await store.countClaimable(["count"], now, 100))
+    left.push(`I8: ${count} tasks ${type} may be claimed`);
+  for (let n = 0; n < instancesCount; n += 1) {
+    const id = instanceName(n);
+    const waiting = await store.countMailbox(id);
+    if (waiting > 0) left.push(`I8: ${waiting} messages wait in the mailbox of ${id}`);
+    const { invocations, timers } = JSON.parse((await store.findInstance(id))?.snapshot ?? "{}") as Snapshot;
+    for (const name of Object.keys(invocations)) left.push(`I8: task ${name} of ${id} is under way`);
+    for (const [name, { dueAt }] of Object.entries(timers))
+      if (dueAt < now - lateMaxMs) left.push(`I8: timer ${name} of ${id} is due for ${now - dueAt} ms`);
+  }
+  return left;
 }
