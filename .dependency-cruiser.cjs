@@ -90,7 +90,10 @@ module.exports = {
       comment: "the runtime in a process of one's own: no environment, no HTTP, no screen",
       severity: "error",
       from: { path: "^lib/embedded.ts$" },
-      to: { path: "^(app|components|lib|e2e)/", pathNot: any("runtime", "store", "access", "contract", "base") },
+      to: {
+        path: "^(app|components|lib|e2e)/",
+        pathNot: any("runtime", "store", "access", "contract", "base"),
+      },
     },
     {
       name: "serve",
