@@ -13,7 +13,7 @@ import { assert } from "./base/assert";
 import { sha256Hex } from "./base/canonical";
 import { LockstepError } from "./base/errors";
 import type { Json, JsonObject } from "./base/json";
-import { storable } from "./base/storable-text";
+import { toldCode, toldMessage } from "./base/told-error";
 import { checkArgs } from "./contract/check-args";
 import { endpoints, idempotencyKey, type Endpoint } from "./contract/endpoints";
 import { requirePublishable } from "./runtime/charts/publish-version";
@@ -239,14 +239,9 @@ function invocationOf(task: EmbeddedTask): Invocation {
       const { code, retry } = (error ?? {}) as { code?: unknown; retry?: unknown };
       const message = error instanceof Error ? error.message : String(error);
       return {
-        error: {
-          code: storable(typeof code === "string" && code !== "" ? code.slice(0, codeMax) : "error"),
-          message: storable(message.slice(0, messageMax)),
-        },
+        error: { code: toldCode(code), message: toldMessage(message) },
         retry: retry !== false,
       };
     }
   };
 }
-const codeMax = 128;
-const messageMax = 4_000;

@@ -3,9 +3,8 @@
  */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { handle } from "@/lib/api/handle";
-import type { JsonObject } from "@/lib/base/json";
 import { serveHttp, type TestServer } from "@/lib/testing/http-server";
-import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { counter, freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 import { instances } from "./instances";
 
 let at: TestRuntime;
@@ -64,19 +63,8 @@ test("a dry run of a migration tells all that would go, and ends as the migratio
   const first = { lockstep: 1, initial: "a", states: { a: { after: { "1h": "b" } }, b: {} } };
   await publish(at.runtime, "move", first);
   await at.runtime.startInstance(local, { chartId: "move", id: "m" });
-  const publishNext = async (chart: JsonObject) => {
-    const { revision, draft } = await at.runtime.getChart(local, { chartId: "move" });
-    const next = {
-      chartId: "move",
-      baseRevision: revision,
-      text: JSON.stringify(chart),
-      layout: draft.layout,
-    };
-    const saved = await at.runtime.saveDraft(local, next);
-    await at.runtime.publishVersion(local, { chartId: "move", revision: saved.revision });
-  };
-  await publishNext({ ...first, context: { tries: 0 }, states: { a: {}, b: {} } });
-  await publishNext({ ...first, initial: "b", states: { b: {} } });
+  await publishNext(at.runtime, "move", { ...first, context: { tries: 0 }, states: { a: {}, b: {} } });
+  await publishNext(at.runtime, "move", { ...first, initial: "b", states: { b: {} } });
   const migrate = (version: number, ...more: string[]) =>
     run("migrate", "m", "--version", String(version), "--reason", "r", ...more);
   expect(await migrate(2, "--dry-run")).toBe(0);

@@ -2,7 +2,7 @@
  * What a task's function is given, and how it says that things went wrong.
  */
 import type { Json } from "@/lib/base/json";
-import { storable } from "@/lib/base/storable-text";
+import { toldCode, toldMessage } from "@/lib/base/told-error";
 
 export interface TaskContext {
   /** Aborts when the lease is lost (LeaseLost), the instance waits no more (TaskCancelled) or the worker ends (WorkerEnding). */
@@ -52,21 +52,16 @@ export class WorkerEnding extends Error {
 }
 
 export function errorOf(thrown: unknown): { code: string; message: string; data?: Json; retry?: boolean } {
-  if (!(thrown instanceof Error)) return { code: "error", message: messageOf(String(thrown)) };
-  const message = messageOf(thrown.message);
+  if (!(thrown instanceof Error)) return { code: "error", message: toldMessage(String(thrown)) };
+  const message = toldMessage(thrown.message);
   if (thrown instanceof TaskFailure) {
     const { retry, data } = thrown.options;
     return {
-      code: codeOf(thrown.code),
+      code: toldCode(thrown.code),
       message,
       ...(data === undefined ? {} : { data }),
       ...(retry === undefined ? {} : { retry }),
     };
   }
-  return { code: codeOf("code" in thrown ? thrown.code : undefined), message };
+  return { code: toldCode("code" in thrown ? thrown.code : undefined), message };
 }
-
-/** Cut, and marked where something can't be stored: an error must be told, whatever it says. */
-const messageOf = (text: string): string => storable(text.slice(0, 4_000));
-const codeOf = (code: unknown): string =>
-  typeof code === "string" && code !== "" ? storable(code.slice(0, 128)) : "error";

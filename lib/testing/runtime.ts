@@ -54,6 +54,14 @@ export async function publish(runtime: Runtime, id: string, chart: JsonObject): 
   await runtime.publishVersion(local, { chartId: id, revision });
 }
 
+/** Publishes `chart` as the next version of `id`. */
+export async function publishNext(runtime: Runtime, id: string, chart: JsonObject): Promise<void> {
+  const { revision: baseRevision, draft } = await runtime.getChart(local, { chartId: id });
+  const next = { chartId: id, baseRevision, text: JSON.stringify(chart), layout: draft.layout };
+  const { revision } = await runtime.saveDraft(local, next);
+  await runtime.publishVersion(local, { chartId: id, revision });
+}
+
 /** Counts what it is told: each `add` adds `by` (1 by default). */
 export const counter: JsonObject = {
   lockstep: 1,

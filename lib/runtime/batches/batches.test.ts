@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { anonymousActor } from "@/lib/access/actor";
 import { must } from "@/lib/base/assert";
 import { advance, providers } from "@/lib/testing/database";
-import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { counter, freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 import { batchItemRow } from "@/lib/testing/rows";
 import type { CreateBatchArgs } from "./create-batch";
 
@@ -171,12 +171,8 @@ describe.each(providers)("on %s", (provider) => {
       states: { a: { on: { boom: { actions: [{ assign: { n: "context.n / 0" } }] }, go: "b" } }, b: {} },
     };
     await publish(at.runtime, "two", chart);
-    const { revision } = await at.runtime.getChart(local, { chartId: "two" });
-    const text = JSON.stringify({ ...chart, states: { ...chart.states, c: {} } });
-    const layout = (await at.runtime.getChart(local, { chartId: "two" })).draft.layout;
-    const saved = await at.runtime.saveDraft(local, { chartId: "two", baseRevision: revision, text, layout });
     await at.runtime.startInstance(local, { chartId: "two", version: 1, id: "t1" });
-    await at.runtime.publishVersion(local, { chartId: "two", revision: saved.revision });
+    await publishNext(at.runtime, "two", { ...chart, states: { ...chart.states, c: {} } });
     await at.runtime.startInstance(local, { chartId: "two", id: "t2" });
     at.runtime.startWorkers();
     const selection = { filter: { chartId: "two" } };
@@ -291,16 +287,7 @@ describe.each(providers)("on %s", (provider) => {
     });
     await publish(at.runtime, "three", states("Paid"));
     await at.runtime.startInstance(local, { chartId: "three", id: "m1" });
-    for (const chart of [states("Charged"), states("Settled")]) {
-      const { revision, draft } = await at.runtime.getChart(local, { chartId: "three" });
-      const saved = await at.runtime.saveDraft(local, {
-        chartId: "three",
-        baseRevision: revision,
-        text: JSON.stringify(chart),
-        layout: draft.layout,
-      });
-      await at.runtime.publishVersion(local, { chartId: "three", revision: saved.revision });
-    }
+    for (const chart of [states("Charged"), states("Settled")]) await publishNext(at.runtime, "three", chart);
     await at.runtime.startInstance(local, { chartId: "three", version: 2, id: "m2" });
     const move = { verb: "migrate", version: 3, ...order } as const;
     const filter = { chartId: "three" };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
-import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 
 const first: JsonObject = {
   lockstep: 1,
@@ -62,16 +62,7 @@ describe.each(providers)("fork, reset and migrate on %s", (provider) => {
     await publish(at.runtime, "job", first);
     await at.runtime.startInstance(local, { chartId: "job", id: instanceId });
   };
-  const publishSecond = async (chart = second) => {
-    const { revision, draft } = await at.runtime.getChart(local, { chartId: "job" });
-    const saved = await at.runtime.saveDraft(local, {
-      chartId: "job",
-      baseRevision: revision,
-      text: JSON.stringify(chart),
-      layout: draft.layout,
-    });
-    await at.runtime.publishVersion(local, { chartId: "job", revision: saved.revision });
-  };
+  const publishSecond = (chart = second) => publishNext(at.runtime, "job", chart);
   const send = (type: string, id = instanceId) => at.runtime.sendEvent(local, { instanceId: id, type });
   const view = (id = instanceId) => at.runtime.getInstance(local, { instanceId: id });
   const everySeqMatches = async (id = instanceId) => {

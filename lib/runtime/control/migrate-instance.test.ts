@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import { providers } from "@/lib/testing/database";
-import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 
 const first: JsonObject = {
   lockstep: 1,
@@ -22,7 +22,7 @@ describe.each(providers)("a mapping on %s", (provider) => {
     await publish(at.runtime, "job", first);
     await at.runtime.startInstance(local, { chartId: "job", id: "a" });
     await at.runtime.sendEvent(local, { instanceId: "a", type: "go" });
-    await publishNext(at, second);
+    await publishNext(at.runtime, "job", second);
     const call = { instanceId: "a", version: 2, reason: "moved" };
     const refusal = {
       code: "bad-request",
@@ -53,15 +53,3 @@ describe.each(providers)("a mapping on %s", (provider) => {
     expect(await at.runtime.migrateInstance(local, good)).toMatchObject({ replayed: true, seq: 3 });
   });
 });
-
-async function publishNext(at: TestRuntime, chart: JsonObject): Promise<void> {
-  const { revision, draft } = await at.runtime.getChart(local, { chartId: "job" });
-  const text = JSON.stringify(chart);
-  const saved = await at.runtime.saveDraft(local, {
-    chartId: "job",
-    baseRevision: revision,
-    text,
-    layout: draft.layout,
-  });
-  await at.runtime.publishVersion(local, { chartId: "job", revision: saved.revision });
-}

@@ -8,7 +8,7 @@ import { activeStates } from "@/lib/statechart/active-states";
 import { compile } from "@/lib/statechart/compile";
 import type { Chart } from "@/lib/statechart/document";
 import { advance, providers } from "@/lib/testing/database";
-import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 import { countAll } from "@/lib/testing/count-all";
 import { Machines } from "../charts/machines";
 import { countFleet } from "../workers/count-fleet";
@@ -83,14 +83,7 @@ describe.each(providers)("on %s", (provider) => {
     await send("c", "stop");
     await at.runtime.resetInstance(local, { instanceId: "c", seq: 2, reason: "back" });
     await look();
-    const text = JSON.stringify({ ...rover, context: { hops: 0, more: 1 } });
-    const { revision } = await at.runtime.saveDraft(local, {
-      chartId: "rover",
-      baseRevision: 1,
-      text,
-      layout: (await at.runtime.getChart(local, { chartId: "rover" })).draft.layout,
-    });
-    await at.runtime.publishVersion(local, { chartId: "rover", revision });
+    await publishNext(at.runtime, "rover", { ...rover, context: { hops: 0, more: 1 } });
     await at.runtime.migrateInstance(local, { instanceId: "e", version: 2, reason: "newer" });
     await at.runtime.terminateInstance(local, { instanceId: "b", reason: "enough" });
     await send("d", "quit");

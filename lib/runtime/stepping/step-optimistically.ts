@@ -39,9 +39,11 @@ export async function stepOptimistically(
   for (const send of loneOnes(sends)) {
     if (performance.now() - began > batchBudgetMs) break;
     const recent = recents.find(send.message.instanceId);
-    const plan = recent && planOf(machines, send, recent, scratch);
+    if (!recent) continue;
+    const plan = planOf(machines, send, recent, scratch);
     if (plan) plans.push(plan);
-    if (!wipe(scratch)) scratch = noWrites();
+    if (plan && scratch.ended.length === 0) for (const name of plain) scratch[name].length = 0;
+    else scratch = noWrites();
   }
   const done = await write(optimistic, recents, plans);
   const [send, more] = sends;
@@ -126,9 +128,3 @@ const plain = ["log", "stepped", "restated", "configurations"] as const;
 const others = (Object.keys(noWrites()) as (keyof StepWrites)[]).filter(
   (name) => name !== "ended" && !(plain as readonly string[]).includes(name),
 );
-
-/** Empties what a plain step wrote, for the next one; false: there is more in it. */
-function wipe(writes: StepWrites): boolean {
-  for (const name of plain) writes[name].length = 0;
-  return writes.ended.length === 0 && others.every((name) => writes[name].length === 0);
-}

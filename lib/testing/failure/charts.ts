@@ -1,6 +1,8 @@
 /** Charts that the failure table's tests run. */
 import type { JsonObject } from "@/lib/base/json";
 
+const add = { actions: { assign: { sum: "context.sum + event.n" } } };
+
 /** Adds up what it is told; `halt` and `poison` are events for wounds.ts to meet. */
 export const adder: JsonObject = {
   lockstep: 1,
@@ -9,7 +11,7 @@ export const adder: JsonObject = {
   states: {
     on: {
       on: {
-        add: { actions: { assign: { sum: "context.sum + event.n" } } },
+        add,
         halt: { actions: { assign: { sum: "context.sum + 1000" } } },
         wait: "waiting",
       },
@@ -20,13 +22,11 @@ export const adder: JsonObject = {
 
 /** Sends to itself for ever. */
 export const selfSender: JsonObject = {
-  lockstep: 1,
-  context: { sum: 0 },
-  initial: "on",
+  ...adder,
   states: {
     on: {
       on: {
-        add: { actions: { assign: { sum: "context.sum + event.n" } } },
+        add,
         go: {
           actions: [
             { assign: { sum: "context.sum + 1" } },

@@ -11,7 +11,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { localActor as actor } from "@/lib/access/actor";
-import { LockstepError } from "@/lib/base/errors";
+import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { JsonObject } from "@/lib/base/json";
 import { createRuntime, type Runtime } from "@/lib/runtime/runtime";
 import { taskIdempotencyKey } from "@/lib/runtime/tasks/task-rules";
@@ -262,8 +262,8 @@ async function goingOn(work: () => Promise<void>, over: () => boolean): Promise<
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof LockstepError) || (error.retry !== "later" && error.code !== "lease-lost"))
-        throw error;
+      const leaseLost = error instanceof LockstepError && error.code === "lease-lost";
+      if (!isPassing(error) && !leaseLost) throw error;
       await sleep(100);
     }
   }
@@ -277,7 +277,7 @@ async function submit(runtime: Runtime, one: Sent, tries: number, waitMs = 5_000
       const told = await runtime.sendEvent(actor, { instanceId, type, data, idempotencyKey: key, waitMs });
       one.seq = told.seq;
     } catch (error) {
-      if (!(error instanceof LockstepError) || error.retry !== "later") throw error;
+      if (!isPassing(error)) throw error;
     }
   }
 }
