@@ -32,13 +32,15 @@ export function lockingStates(machine: Machine): LockingStates {
 }
 
 /** Tasks of lock invocations of the states among `exited` (null: of all), as their newest entry before made them. */
-export const lockTasksOf = (machine: Machine, before: Snapshot, exited: readonly string[] | null): string[] =>
-  lockingStates(machine).flatMap(([state, invokeId]) => {
+export function lockTasksOf(machine: Machine, before: Snapshot, exited: readonly string[] | null): string[] {
+  const tasks: string[] = [];
+  for (const [state, invokeId] of lockingStates(machine)) {
     const generation = before.generations[state];
-    return generation === undefined || (exited !== null && !exited.includes(state))
-      ? []
-      : [taskIdOf(generation, invokeId)];
-  });
+    if (generation === undefined || (exited !== null && !exited.includes(state))) continue;
+    tasks.push(taskIdOf(generation, invokeId));
+  }
+  return tasks;
+}
 
 /** `left`: the task ids whose states were left, per instance; null: all of them. */
 export async function releaseStateLocks(

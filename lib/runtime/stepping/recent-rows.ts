@@ -53,7 +53,8 @@ export class RecentRows {
   find(instanceId: string): (RecentRow & { now: number }) | null {
     const recent = this.rows.get(instanceId);
     if (!recent || this.zeroAt === null) return null;
-    return { ...recent, now: Math.floor(this.zeroAt + performance.now()) };
+    const { row, snapshot } = recent;
+    return { row, snapshot, now: Math.floor(this.zeroAt + performance.now()) };
   }
 
   rowsOf(instanceIds: readonly string[]): Map<string, InstanceRow> {

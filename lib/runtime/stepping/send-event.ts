@@ -76,7 +76,8 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
   requireOutsideType(args.type);
   const data = args.data;
   if (data !== undefined) requirePayload(data, "data");
-  const input: StepInput = { kind: "event", type: args.type, ...(data === undefined ? {} : { data }) };
+  const event = { kind: "event", type: args.type } as const;
+  const input: StepInput = data === undefined ? event : { ...event, data };
   const { type, expectedSeq, fences, session, waitMs } = args;
   return {
     message: {

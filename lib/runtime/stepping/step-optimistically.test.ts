@@ -102,13 +102,13 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (provider) => {
       send("c", { idempotencyKey: "once" }),
     ]);
     expect(results.slice(0, 12).map(({ seq }) => seq)).toEqual(ids.map((_, n) => (n < 3 ? 3 : 2)));
-    // Two for one instance keep their order; a repeat gets the first answer.
-    expect(results.slice(12).map(({ seq, replayed }) => [seq, replayed])).toEqual([
-      [3, false],
-      [2, false],
-      [2, true],
-    ]);
-    expect(writes.mock.calls.map(([steps]) => steps.length)).toContain(11);
+    // Two for one instance keep their order; of two with one key, one gets the other's answer.
+    const [second, ...keyed] = results.slice(12);
+    expect(second).toMatchObject({ seq: 3, replayed: false });
+    expect(keyed.map(({ seq }) => seq)).toEqual([2, 2]);
+    expect(keyed.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
+    // How many go together is a matter of time.
+    expect(Math.max(...writes.mock.calls.map(([steps]) => steps.length))).toBeGreaterThan(1);
     for (const [n, instanceId] of ids.entries()) {
       const { seq, hashMatches } = await at.runtime.getState(local, { instanceId });
       expect({ seq, hashMatches }).toEqual({ seq: n < 3 || n === 11 ? 3 : 2, hashMatches: true });

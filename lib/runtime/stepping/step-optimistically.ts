@@ -6,6 +6,7 @@
  *        state and log changes and nobody came between. A send that is not among what is given back has changed nothing.
  */
 import type { Snapshot } from "@/lib/statechart/snapshot";
+import type { InstanceRow, MessageRow } from "@/lib/store/instances";
 import { noWrites, type OptimisticStep, type OptimisticSteps, type StepWrites } from "@/lib/store/steps";
 import { parseSnapshot } from "../instances/instance-views";
 import { batchBudgetMs, engineSemantics } from "../limits";
@@ -79,7 +80,7 @@ function planOf(
   if (isDistributed(machine)) return null;
 
   const turn = new Turn(machine, before, snapshot, now, writes, [], false);
-  turn.add({ ...message, incarnation: before.incarnation, enqueuedAt: now, dedupeScope: null });
+  turn.add(joined(message, before, now));
   turn.run(admissionBy(new Map(), now, []), () => true);
   turn.finish();
   const verdict = turn.verdicts.get(message.messageId);
@@ -95,6 +96,22 @@ function planOf(
     verdict,
   };
 }
+
+/** Not spread: a literal of all its fields is made at once, and this is done for every event. */
+const joined = (message: Send["message"], { incarnation }: InstanceRow, now: number): MessageRow => ({
+  instanceId: message.instanceId,
+  incarnation,
+  messageId: message.messageId,
+  type: message.type,
+  input: message.input,
+  actor: message.actor,
+  cause: message.cause,
+  enqueuedAt: now,
+  dedupeScope: null,
+  dedupeKey: message.dedupeKey,
+  expectedSeq: message.expectedSeq,
+  fences: message.fences,
+});
 
 async function write(
   optimistic: OptimisticSteps,

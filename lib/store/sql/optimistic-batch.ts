@@ -5,7 +5,7 @@
  *        message has come before: one writer at a time makes that true until COMMIT. I2 what was logged is written whole.
  *        I10 time is read inside the write lock.
  */
-import { noWrites, type OptimisticStep, type OptimisticSteps } from "../steps";
+import { noWrites, type OptimisticStep, type OptimisticSteps, type StepWrites } from "../steps";
 import { beginOnSqlite } from "./clock";
 import type { DatabaseConnection } from "./connection";
 import type { Dialect } from "./dialect";
@@ -33,9 +33,7 @@ export function optimisticBatch(
           ...noWrites(),
           stepped: rowsOf(written, false),
           restated: rowsOf(written, true),
-          configurations: written.flatMap(({ row, moved }) =>
-            moved ? [{ instanceId: row.id, ...moved }] : [],
-          ),
+          configurations: movesOf(written),
         });
         return { now, written: written.map(({ row }) => row.id) };
       });
@@ -56,6 +54,14 @@ export function optimisticBatch(
     const written = new Set(ours.map(({ messageId }) => messageId));
     return steps.filter(({ log: { messageId } }) => messageId !== null && written.has(messageId));
   }
+}
+
+function movesOf(steps: readonly OptimisticStep[]): StepWrites["configurations"] {
+  const moves: StepWrites["configurations"] = [];
+  for (const { row, moved } of steps) {
+    if (moved) moves.push({ instanceId: row.id, left: moved.left, entered: moved.entered });
+  }
+  return moves;
 }
 
 const rowsOf = (steps: readonly OptimisticStep[], restated: boolean) =>
