@@ -238,6 +238,7 @@ test("arguments are held to the API's schemas, time to whole milliseconds; a ref
     [() => lockstep.sendEvent({ instanceId: "k", type: "end", idempotencyKey: "" }), "idempotencyKey"],
     [() => lockstep.acquireLock({ ...lock, key: "a b" }), "key"],
     [() => lockstep.acquireLock({ ...lock, ttlMs: -5 }), "ttlMs"],
+    [() => lockstep.startInstance({ chartId: "keeper", businessKey: "" }), "businessKey"],
     [() => lockstep.listInstances({ limit: 0 }), "limit"],
     [() => lockstep.listInstances({ limit: "5" as never }), "limit"],
     [() => lockstep.getLogEntry({ instanceId: "k", seq: 1.5 }), "seq"],

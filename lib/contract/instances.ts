@@ -170,7 +170,7 @@ export const startInstanceBody = z.strictObject({
   version: versionNumber.optional(),
   id: id.optional(),
   input: json.optional(),
-  businessKey: z.string().max(256).optional(),
+  businessKey: z.string().min(1).max(256).optional(),
   labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });

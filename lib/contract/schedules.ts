@@ -21,7 +21,7 @@ const startAction = z.strictObject({
   /** Default: the newest one at each tick. */
   version: versionNumber.optional(),
   input: json.optional(),
-  businessKey: z.string().max(256).optional(),
+  businessKey: z.string().min(1).max(256).optional(),
   labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });
