@@ -162,6 +162,10 @@ test("publish: a refused chart takes no id, another text is the next version, th
   // Back to the first: it is the newest that counts.
   await lockstep.publish("keeper", keeper);
   expect(await versions()).toEqual([1, 2, 3]);
+  // At once: each is the next one of the other.
+  const others = [1, 2, 3].map((kept) => ({ ...keeper, context: { kept } }));
+  await Promise.all(others.map((chart) => lockstep.publish("other", chart)));
+  expect((await lockstep.getChart({ chartId: "other" })).version).toBe(3);
   const { version } = await lockstep.startInstance({ chartId: "keeper" });
   expect(version).toBe(3);
   const dated = { ...keeper, context: { at: new Date(0) } } as never;

@@ -124,9 +124,17 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Embed
     await settle();
   }
   const verbs = asLocal(runtime, whileOpen);
+  /** One after another: each builds on what it reads of the chart. */
+  let published: Promise<void> = Promise.resolve();
   return {
     ...verbs,
-    publish: (chartId, chart) => whileOpen(() => publish(verbs, chartId, chart)),
+    publish: (chartId, chart) =>
+      whileOpen(() => {
+        const text = publishable(chartId, chart);
+        const mine = published.then(() => publish(verbs, chartId, text));
+        published = mine.catch(() => undefined);
+        return mine;
+      }),
     now: () => whileOpen(() => store.now()),
     step: () => whileOpen(step),
     settle: () => whileOpen(settle),
@@ -151,10 +159,15 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Embed
 }
 
 /** Checked before anything is made: a refused chart takes no id. */
-async function publish(verbs: Verbs, chartId: string, chart: JsonObject): Promise<void> {
+/** The chart's text, as it is now. */
+function publishable(chartId: string, chart: JsonObject): string {
   requireJson(chart, "chart");
   const text = JSON.stringify(chart) ?? "";
   checkArgs(endpoints.createChart.body, { id: chartId, text }, "");
+  return text;
+}
+
+async function publish(verbs: Verbs, chartId: string, text: string): Promise<void> {
   const hash = sha256Hex(requirePublishable(chartId, text, false));
   const before = await verbs.getChart({ chartId }).catch((error: unknown) => {
     if (error instanceof LockstepError && error.code === "not-found") return null;

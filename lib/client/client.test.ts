@@ -165,6 +165,14 @@ test.each(["ключ", "a\nb", "a\u0000", " a", "a ", "", "a".repeat(257), "€"
   },
 );
 
+test("a key for a call that takes none is refused and nothing is sent", async () => {
+  await expect(client.getInstance({ instanceId: "order-1" }, { idempotencyKey: "k" })).rejects.toMatchObject({
+    code: "bad-request",
+    details: { field: "idempotencyKey" },
+  });
+  expect(seen).toEqual([]);
+});
+
 test("a key of any signs of Latin-1 arrives as it is", async () => {
   answer = { status: 200, body: JSON.stringify(sendResult) };
   for (const idempotencyKey of ["a b", "é§:/~\u00ff", "k".repeat(256)]) {

@@ -13,7 +13,6 @@
  * `server-unreachable`, a write is `outcome-unknown`, safe to repeat with the same idempotency key.
  * Does not: repeat calls by itself.
  */
-import { assert } from "@/lib/base/assert";
 import { LockstepError, type ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { findJsonFault } from "@/lib/base/json-fault";
@@ -105,7 +104,7 @@ export function requestOf(name: EndpointName, args: object, idempotencyKey?: str
   const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => take(key));
   const headers: Record<string, string> = { Accept: "application/json" };
   if (idempotencyKey !== undefined) {
-    assert(endpoint.idempotent, `${name} takes no idempotency key`);
+    if (!endpoint.idempotent) throw wrong("idempotencyKey", `${name} takes none`);
     if (!carried.test(idempotencyKey)) throw wrong("idempotencyKey", carriedSays);
     headers[idempotencyHeader] = idempotencyKey;
   }
