@@ -6,10 +6,13 @@
  * lost is there once after it was repeated; every task begun is answered once and moved its instance once; every timer armed
  * fired once, but the one that runs; all comes to rest: no mailbox, no overdue timer, no task left; every instance replays to
  * what is stored (I5); each lock's row is the fold of its log (I7), and no two of its holders had it at once (soak-locks);
- * memory is flat (soak-memory): of the workers, and of this process, which steps what it sends and lives through.
+ * memory is flat (soak-memory): the workers' resident one, and what this process, which steps what it sends, keeps after a
+ * collection; the list of what was sent is part of that, some MiB in ten minutes.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { localActor as actor } from "@/lib/access/actor";
 import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { JsonObject } from "@/lib/base/json";
@@ -29,6 +32,8 @@ const sendersCount = 8;
 const taskWorkersCount = 2;
 const lockClientsCount = 3;
 const workersCount = 3;
+/** Of the samples of the workers' memory, every so many one of this process's: a collection stops it for a moment. */
+const ownEvery = 10;
 /** Between two deeds to the workers. */
 const disturbMs = 3_000;
 const minuteMs = 60_000;
@@ -327,20 +332,29 @@ async function tellMinutes(
 ): Promise<void> {
   for (let minute = 1; !over(); minute += 1) {
     const until = Date.now() + minuteMs;
-    while (!over() && Date.now() < until) {
+    for (let look = 0; !over() && Date.now() < until; look += 1) {
       await sleep(500);
       const at = Date.now();
       memory.workers.push({ at, mib: Math.max(...workers.map((worker) => rssOf(worker.process.pid))) });
-      memory.own.push({ at, mib: rssOf(process.pid) });
+      if (look % ownEvery === 0) memory.own.push({ at, mib: keptHere() });
     }
     const [worker, own] = [memory.workers.at(-1), memory.own.at(-1)].map((last) =>
       Math.round(last?.mib ?? 0),
     );
     say(
-      `minute ${minute}: ${sent.length} events, ${done.length} tasks, ${holds.length} locks, ${tally.kills} kills, ${tally.stops} stops; ${worker ?? 0} MiB a worker, ${own ?? 0} here`,
+      `minute ${minute}: ${sent.length} events, ${done.length} tasks, ${holds.length} locks, ${tally.kills} kills, ${tally.stops} stops; ${worker ?? 0} MiB a worker, ${own ?? 0} kept here`,
     );
   }
 }
+
+/** MiB that are alive. */
+function keptHere(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 
 /** MiB. */
 function rssOf(pid: number | undefined): number {
