@@ -65,7 +65,7 @@ const statementsMax = 500;
 const checkpointPages = 4000;
 /**
  * What the writer keeps of the database, in KiB. A B-tree that is rebalanced makes COMMIT walk through all of it (SQLite
- * borrows the number of the page at 1 GB for that): with 64 MB most commits of a batch took 2 ms instead of 0.5.
+ * borrows the number of the page at 1 GB for that): with 64 MB most commits of a batch took 1 to 2 ms instead of 0.5.
  */
 const writerCacheKib = 8_000;
 
