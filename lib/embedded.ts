@@ -130,8 +130,8 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Embed
     ...verbs,
     publish: (chartId, chart) =>
       whileOpen(() => {
-        const text = publishable(chartId, chart);
-        const mine = published.then(() => publish(verbs, chartId, text));
+        const checked = publishable(chartId, chart);
+        const mine = published.then(() => publish(verbs, chartId, checked));
         published = mine.catch(() => undefined);
         return mine;
       }),
@@ -158,17 +158,19 @@ export async function openEmbedded(options: EmbeddedOptions = {}): Promise<Embed
   };
 }
 
-/** Checked before anything is made: a refused chart takes no id. */
-/** The chart's text, as it is now. */
-function publishable(chartId: string, chart: JsonObject): string {
+/** The chart as it is now, checked before anything is made: a refused one takes no id. */
+function publishable(chartId: string, chart: JsonObject): { text: string; hash: string } {
   requireJson(chart, "chart");
   const text = JSON.stringify(chart) ?? "";
   checkArgs(endpoints.createChart.body, { id: chartId, text }, "");
-  return text;
+  return { text, hash: sha256Hex(requirePublishable(chartId, text, false)) };
 }
 
-async function publish(verbs: Verbs, chartId: string, text: string): Promise<void> {
-  const hash = sha256Hex(requirePublishable(chartId, text, false));
+async function publish(
+  verbs: Verbs,
+  chartId: string,
+  { text, hash }: ReturnType<typeof publishable>,
+): Promise<void> {
   const before = await verbs.getChart({ chartId }).catch((error: unknown) => {
     if (error instanceof LockstepError && error.code === "not-found") return null;
     throw error;

@@ -40,6 +40,7 @@ export const searchText = (max: number) =>
 export const labels = z
   .record(z.string().min(1).max(labelKeyMax), z.string().max(labelValueMax))
   .refine((all) => Object.keys(all).length <= labelsMax, `at most ${labelsMax} labels`);
+export const businessKey = z.string().min(1).max(256);
 export const eventType = z.string().min(1).max(256);
 /** Milliseconds since the epoch on the database's clock. */
 export const timestamp = z.int();

@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import {
+  businessKey,
   eventType,
   id,
   json,
@@ -170,7 +171,7 @@ export const startInstanceBody = z.strictObject({
   version: versionNumber.optional(),
   id: id.optional(),
   input: json.optional(),
-  businessKey: z.string().min(1).max(256).optional(),
+  businessKey: businessKey.optional(),
   labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });

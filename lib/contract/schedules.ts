@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import {
+  businessKey,
   eventType,
   id,
   json,
@@ -21,7 +22,7 @@ const startAction = z.strictObject({
   /** Default: the newest one at each tick. */
   version: versionNumber.optional(),
   input: json.optional(),
-  businessKey: z.string().min(1).max(256).optional(),
+  businessKey: businessKey.optional(),
   labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
 });
@@ -30,7 +31,7 @@ const sendAction = z.strictObject({
   /** By its id, or by a business key that one unended instance alone has. */
   to: oneOf("must be {instanceId} or {businessKey}", [
     z.strictObject({ instanceId: id }),
-    z.strictObject({ businessKey: z.string().min(1).max(256) }),
+    z.strictObject({ businessKey }),
   ]),
   type: eventType,
   data: json.optional(),

@@ -9,6 +9,7 @@ import type { Json } from "@/lib/base/json";
 import { findJsonFault } from "@/lib/base/json-fault";
 import { labelKeyMax, labelsMax, labelValueMax, payloadBytesMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
+import type { StepInput } from "@/lib/statechart/step";
 
 /** Deeper data overflows the stacks of those who walk it by recursion. */
 const depthMax = 100;
@@ -38,6 +39,15 @@ export function requireText(value: string, field: string): string {
       details: { field },
     },
   );
+}
+
+/** An event from outside as a step's input; `at`: where it lies among the arguments. */
+export function requireEvent({ type, data }: { type: string; data?: Json | undefined }, at = ""): StepInput {
+  requireText(type, `${at}type`);
+  requireOutsideType(type);
+  if (data === undefined) return { kind: "event", type };
+  requirePayload(data, `${at}data`);
+  return { kind: "event", type, data };
 }
 
 /** The texts of a filter: one that no column can have is refused, on SQLite it would end at its U+0000 and find everything. */

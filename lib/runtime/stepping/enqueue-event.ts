@@ -4,12 +4,11 @@
  * Holds: I4 the key is claimed with the message, in one transaction. The instance's row is read, not locked: one that ends or
  *        is deleted meanwhile buries the message, and asking for it says so.
  */
-import type { MessageRow } from "@/lib/store/instances";
 import { noWrites } from "@/lib/store/steps";
 import { isEnded, type SendResult } from "../instances/instance-views";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceEnded, instanceNotFound } from "../refusals";
-import { replayOf, sendScope, type Send, type SendOutcome } from "./step-batch";
+import { joined, replayOf, sendScope, type Send, type SendOutcome } from "./step-batch";
 
 export async function enqueueEvent(context: RuntimeContext, send: Send): Promise<SendOutcome> {
   const { instanceId, messageId, dedupeKey, actor } = send.message;
@@ -37,13 +36,7 @@ export async function enqueueEvent(context: RuntimeContext, send: Send): Promise
       const found = await tx.claimAnswer(claim);
       if (found) return found;
     }
-    const message: MessageRow = {
-      ...send.message,
-      incarnation: row.incarnation,
-      enqueuedAt: now,
-      dedupeScope,
-    };
-    await tx.writeSteps({ ...noWrites(), enqueued: [message] });
+    await tx.writeSteps({ ...noWrites(), enqueued: [joined(send.message, row, now)] });
     return null;
   });
   if (earlier) return replayOf(earlier, send.digest);

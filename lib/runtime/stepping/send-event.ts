@@ -9,7 +9,6 @@ import { requirePermission } from "@/lib/access/require-permission";
 import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import type { StepInput } from "@/lib/statechart/step";
 import type { Idempotent } from "../call";
 import { enqueueEvent } from "./enqueue-event";
 import { deadLetterError, readSendResult } from "../instances/get-message";
@@ -17,7 +16,7 @@ import { takesMessages, type Fence, type SendResult } from "../instances/instanc
 import { sendWaitMs } from "../limits";
 import { newMessageId } from "../new-id";
 import { instanceBusy, stepFailed } from "../refusals";
-import { requireOutsideType, requirePayload, requireText } from "../require-payload";
+import { requireEvent, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { busyPause } from "./send-queue";
 import type { Send, SendOutcome, StoredAnswer } from "./step-batch";
@@ -72,13 +71,8 @@ export async function sendEvent(
 }
 
 function sendOf(actor: Actor, args: SendEventArgs): Send {
-  requireText(args.type, "type");
-  requireOutsideType(args.type);
-  const data = args.data;
-  if (data !== undefined) requirePayload(data, "data");
-  const event = { kind: "event", type: args.type } as const;
-  const input: StepInput = data === undefined ? event : { ...event, data };
-  const { type, expectedSeq, fences, session, waitMs } = args;
+  const input = requireEvent(args);
+  const { type, data, expectedSeq, fences, session, waitMs } = args;
   return {
     message: {
       instanceId: args.instanceId,

@@ -16,7 +16,7 @@ import { isEnded, takesMessages, type InstanceStatus, type Outcome } from "../in
 import { messagesPerTurnMax, sendWaitMs, turnBudgetMs } from "../limits";
 import { newMessageId } from "../new-id";
 import { instanceBusy, instanceEnded, wrongStatus } from "../refusals";
-import { requireOutsideType, requirePayload, requireText } from "../require-payload";
+import { requireEvent } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 import { busyPause } from "./send-queue";
 
@@ -65,12 +65,7 @@ export async function sendEvents(
       details: { field: "events", eventsMax },
     });
   }
-  const inputs = args.events.map(({ type, data }, index): StepInput => {
-    requireText(type, `events.${index}.type`);
-    requireOutsideType(type);
-    if (data !== undefined) requirePayload(data, `events.${index}.data`);
-    return { kind: "event", type, ...(data === undefined ? {} : { data }) };
-  });
+  const inputs = args.events.map((event, index) => requireEvent(event, `events.${index}.`));
   const { waitMs = sendWaitMs, ...rest } = args;
   const call = {
     verb: "send-events",

@@ -199,6 +199,22 @@ interface Incoming {
   own: boolean;
 }
 
+/** A send as it joins the mailbox. Every event passes here: a literal costs less than spreading one. */
+export const joined = (message: Send["message"], row: InstanceRow, now: number): MessageRow => ({
+  instanceId: message.instanceId,
+  incarnation: row.incarnation,
+  messageId: message.messageId,
+  type: message.type,
+  input: message.input,
+  actor: message.actor,
+  cause: message.cause,
+  enqueuedAt: now,
+  dedupeScope: message.dedupeKey === null ? null : sendScope(row, message.actor),
+  dedupeKey: message.dedupeKey,
+  expectedSeq: message.expectedSeq,
+  fences: message.fences,
+});
+
 /** The sends that are new: repeats get their answer. */
 async function admitSends(
   tx: StoreTransaction,
@@ -214,12 +230,7 @@ async function admitSends(
       return {
         digest,
         own: session !== undefined,
-        message: {
-          ...message,
-          incarnation: row.incarnation,
-          enqueuedAt: now,
-          dedupeScope: message.dedupeKey === null ? null : sendScope(row, message.actor),
-        },
+        message: joined(message, row, now),
       };
     });
   const keyed = candidates.filter(({ message }) => message.dedupeScope !== null);

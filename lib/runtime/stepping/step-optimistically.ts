@@ -6,13 +6,12 @@
  *        state and log changes and nobody came between. A send that is not among what is given back has changed nothing.
  */
 import type { Snapshot } from "@/lib/statechart/snapshot";
-import type { InstanceRow, MessageRow } from "@/lib/store/instances";
 import { noWrites, type OptimisticStep, type OptimisticSteps, type StepWrites } from "@/lib/store/steps";
 import { parseSnapshot } from "../instances/instance-views";
 import { batchBudgetMs, engineSemantics } from "../limits";
 import type { Machines } from "../charts/machines";
 import { isDistributed } from "../locks/sender-lock";
-import { admissionBy, type Send } from "./step-batch";
+import { admissionBy, joined, type Send } from "./step-batch";
 import type { RecentRow, RecentRows } from "./recent-rows";
 import { Turn, type Verdict } from "./turn";
 
@@ -96,22 +95,6 @@ function planOf(
     verdict,
   };
 }
-
-/** Not spread: a literal of all its fields is made at once, and this is done for every event. */
-const joined = (message: Send["message"], { incarnation }: InstanceRow, now: number): MessageRow => ({
-  instanceId: message.instanceId,
-  incarnation,
-  messageId: message.messageId,
-  type: message.type,
-  input: message.input,
-  actor: message.actor,
-  cause: message.cause,
-  enqueuedAt: now,
-  dedupeScope: null,
-  dedupeKey: message.dedupeKey,
-  expectedSeq: message.expectedSeq,
-  fences: message.fences,
-});
 
 async function write(
   optimistic: OptimisticSteps,

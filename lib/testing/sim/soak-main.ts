@@ -347,15 +347,15 @@ async function tellMinutes(
   }
 }
 
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
 /** MiB that are alive. */
 function keptHere(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / 2 ** 20;
 }
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
 /** MiB. */
 function rssOf(pid: number | undefined): number {
   try {
