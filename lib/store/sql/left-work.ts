@@ -6,9 +6,9 @@ import type { StoreTransaction } from "../store";
 
 type Writes = Pick<StoreTransaction, "writeSteps" | "writeTasks" | "serveKey" | "writeLock">;
 
-/** The writing verbs of `tx`, which call `left` when they leave work. */
-export function watchingLeft(tx: Writes, left: () => void): Writes {
-  return {
+/** `tx`, whose writing verbs call `left` when they leave work. */
+export function watchingLeft(tx: StoreTransaction, left: () => void): StoreTransaction {
+  const writes: Writes = {
     writeSteps(writes) {
       const { enqueued, unparked, tasksBegun } = writes;
       if (enqueued.length + unparked.length + tasksBegun.length > 0) left();
@@ -28,4 +28,5 @@ export function watchingLeft(tx: Writes, left: () => void): Writes {
       return tx.writeLock(writes);
     },
   };
+  return Object.assign(Object.create(tx) as StoreTransaction, writes);
 }

@@ -2,28 +2,18 @@
  * The store on SQL: opens the database, migrates it, and answers the interface of ../store.ts on SQLite and PostgreSQL.
  */
 import type { CommitListener, Store, StoreTransaction } from "../store";
-import { batchTransaction } from "./batch-queries";
-import { chartReads, chartWrites } from "./chart-queries";
-import { childTransaction } from "./child-queries";
+import { chartReads } from "./chart-queries";
 import { beginOnSqlite, clockTrouble, readClock } from "./clock";
 import { connect, type ConnectionOptions } from "./connection";
-import { sql, type Handle } from "./statement";
-import { audit, insertRows } from "./tables";
+import type { Handle } from "./statement";
 import { dialects } from "./dialect";
-import { fleetTransaction } from "./fleet-queries";
 import { nextDue } from "./due-queries";
-import { lockTransaction } from "./lock-queries";
 import { watchingLeft } from "./left-work";
 import { migrate } from "./migrate";
-import { scheduleTransaction } from "./schedule-queries";
-import { retentionTransaction } from "./retention-queries";
 import { optimisticBatch } from "./optimistic-batch";
 import { optimisticSteps } from "./optimistic-steps";
 import { storeReads } from "./store-reads";
-import { stepTransaction } from "./step-queries";
-import { taskTransaction } from "./task-queries";
-import { workerOrderTransaction } from "./worker-order-queries";
-import { workerTransaction } from "./worker-queries";
+import { transactionVerbs } from "./transaction-verbs";
 import { WriteTrouble } from "./write-trouble";
 
 export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
@@ -36,6 +26,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
   }
   const { provider } = connection;
   const dialect = dialects[provider];
+  const verbs = transactionVerbs(dialect);
   const listeners = new Set<CommitListener>();
   const tell = (where: "here" | "elsewhere") => {
     for (const listener of listeners) listener(where);
@@ -63,7 +54,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
         connection.transaction(async (handle) => {
           leaves = false;
           const tx = await begin(handle);
-          return work(hints ? { ...tx, ...watchingLeft(tx, () => (leaves = true)) } : tx);
+          return work(hints ? watchingLeft(tx, () => (leaves = true)) : tx);
         }),
       );
       committed();
@@ -92,25 +83,6 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
     const begunAt = provider === "sqlite" ? await beginOnSqlite(handle, options.clock) : null;
     // On SQLite the write lock is held since the beginning, so the reading at the beginning is after it.
     const now = () => (begunAt === null ? readClock(handle, provider) : Promise.resolve(begunAt));
-    return {
-      ...chartWrites(handle, dialect, nextN),
-      ...stepTransaction(handle, dialect, nextN, now),
-      ...lockTransaction(handle, dialect, nextN),
-      ...taskTransaction(handle, dialect),
-      ...childTransaction(handle, dialect),
-      ...workerOrderTransaction(handle, dialect),
-      ...retentionTransaction(handle, dialect, nextN),
-      ...fleetTransaction(handle, dialect),
-      ...workerTransaction(handle, dialect),
-      ...scheduleTransaction(handle, dialect),
-      ...batchTransaction(handle, dialect),
-      now,
-      async beginWriting() {
-        await handle.execute(sql`UPDATE "clock" SET "tx" = "tx" WHERE "id" < 0`);
-      },
-      async writeAudit(entry) {
-        await insertRows(handle, dialect, audit, [entry]);
-      },
-    };
+    return verbs({ handle, nextN, now });
   }
 }
