@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { freshDatabase, providers } from "@/lib/testing/database";
 import { buildKillProgram, runKillRounds } from "@/lib/testing/kill-rounds";
 
-const rounds = 20;
+const rounds = 12;
 
 test.each(providers)(
-  "I9: on %s, killed 20 times in the middle of sends, nothing acknowledged is lost and nothing is doubled",
+  "I9: on %s, killed 12 times in the middle of sends, nothing acknowledged is lost and nothing is doubled",
   async (provider) => {
     await mkdir(".cache", { recursive: true });
     const program = resolve(`.cache/kill-process-${provider}.mjs`);

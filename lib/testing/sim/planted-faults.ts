@@ -91,7 +91,7 @@ const only = (weights: Weights): Weights => ({ ...nothing, ...weights });
 export const plantedFaults: Record<string, PlantedFault> = {
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
-    seed: 56,
+    seed: 55,
     says: "I3",
     options: {
       weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
@@ -111,8 +111,8 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "acknowledged-early": {
     what: "the caller is answered before the commit, which then never comes",
-    seed: 13,
-    says: "I7",
+    seed: 1,
+    says: "I1",
     options: {
       plant: (store, world) =>
         changed(store, {
@@ -140,7 +140,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
-    seed: 7,
+    seed: 14,
     says: "I4",
     options: {
       plant: afterCommit((writes) => [
@@ -151,7 +151,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "mailbox-by-id": {
     what: "the mailbox is read in another order than it was filled in",
-    seed: 1,
+    seed: 8,
     says: "I1",
     options: {
       weights: only({ send: 80 }),
@@ -200,7 +200,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "fence-starts-anew": {
     what: "a free lock's row is forgotten, and its fence with it",
-    seed: 1,
+    seed: 20,
     says: "I7",
     options: {
       plant: inTransactions((tx) => ({
@@ -230,6 +230,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
     seed: 1,
     says: "I3",
     options: {
+      sessions: 1,
       weights: only({ send: 60, lock: 40, force: 40 }),
       operations: 24,
       instances: 1,
@@ -238,7 +239,8 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
       plant: inTransactions((tx) => ({
         async shareLocks(keys) {
           const rows = await tx.shareLocks(keys);
-          await dawdle(tx);
+          // Long enough for a whole verb of the lock.
+          if (rows.some(({ session }) => session !== null)) for (let n = 0; n < 6; n += 1) await dawdle(tx);
           return rows;
         },
       })),
