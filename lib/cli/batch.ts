@@ -10,6 +10,7 @@ import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { readPairs } from "./pair-option";
 import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { wholeNumber } from "./whole-number";
@@ -67,7 +68,7 @@ async function make(client: Client, verb: BatchVerb, ids: string[], values: Valu
     ...(name === undefined ? {} : { name }),
     ...(values.rate === undefined ? {} : { ratePerSecond: wholeNumber("--rate", values.rate) }),
     ...(values.version === undefined ? {} : { version: wholeNumber("--version", values.version) }),
-    ...(values.map.length === 0 ? {} : { mapping: Object.fromEntries(values.map.map(pairOf)) }),
+    ...(values.map.length === 0 ? {} : { mapping: readPairs("--map", "OLD=NEW", values.map) }),
   };
   if (!values.yes) {
     const counted = await client.countBatch({ selection });
@@ -149,10 +150,4 @@ async function items(client: Client, batchId: string, { outcome, json }: Values)
     const { instanceId, status, error } = item;
     await writeLine(json ? JSON.stringify(item) : [instanceId, status, error?.message ?? ""].join("\t"));
   }
-}
-
-function pairOf(text: string): [from: string, to: string] {
-  const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--map takes OLD=NEW, not ${text}.`);
-  return [text.slice(0, at), text.slice(at + 1)];
 }

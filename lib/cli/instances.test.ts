@@ -6,13 +6,21 @@ import { handle } from "@/lib/api/handle";
 import { serveHttp, type TestServer } from "@/lib/testing/http-server";
 import { counter, freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 import { instances } from "./instances";
+import { UsageError } from "./usage";
 
 let at: TestRuntime;
 let server: TestServer;
+/** Does what it is asked, then breaks the connection. */
+let answerIsLost: boolean;
 let said: { out: string; err: string };
 beforeEach(async () => {
   at = await freshRuntime("sqlite");
-  server = await serveHttp((request, path) => handle(request, path, () => Promise.resolve(at.runtime)));
+  answerIsLost = false;
+  server = await serveHttp(async (request, path) => {
+    const answer = await handle(request, path, () => Promise.resolve(at.runtime));
+    if (answerIsLost) throw new Error("the connection is broken on purpose");
+    return answer;
+  });
   await publish(at.runtime, "counter", counter);
   await at.runtime.startInstance(local, { chartId: "counter", id: "c" });
   said = { out: "", err: "" };
@@ -82,4 +90,129 @@ test("a dry run of a migration tells all that would go, and ends as the migratio
   expect(await migrate(3)).toBe(1);
   expect(await migrate(2)).toBe(0);
   expect(said.out).toContain("is of version 2 now, #2\n  a → a\n  timer 1h is dropped");
+});
+
+test("an instance is started with what the call takes; its id is printed", async () => {
+  await publishNext(at.runtime, "counter", { ...counter, context: { count: 5 } });
+  const told = ["--id", "n", "--version", "1", "--business-key", "B", "--label", "a=b=c", "--priority", "0"];
+  expect(await run("start", "counter", ...told, "--input", '{"total": 40}')).toBe(0);
+  expect(said.out).toBe("n\n");
+  expect(await at.runtime.getInstance(local, { instanceId: "n" })).toMatchObject({
+    chartId: "counter",
+    version: 1,
+    businessKey: "B",
+    labels: { a: "b=c" },
+    priority: 0,
+  });
+  expect((await at.runtime.getLogEntry(local, { instanceId: "n", seq: 1 })).data).toEqual({ total: 40 });
+  expect(await run("start", "counter", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ version: 2, status: "running", context: { count: 5 } });
+  expect(await run("start", "counter", "--id", "n")).toBe(1);
+  expect(said).toMatchObject({ out: "", err: expect.stringMatching(/^lockstep: .*\bn\b/) as string });
+});
+
+test("a send tells what became of the event: applied, ignored, queued, or why not", async () => {
+  expect(await run("send", "c", "add", "--expected-seq", "1", "--data", '["x", null]')).toBe(0);
+  expect(said.out).toBe("add was applied, #2: handled; c is running in counting\n");
+  expect((await at.runtime.getLogEntry(local, { instanceId: "c", seq: 2 })).data).toEqual(["x", null]);
+  expect(await run("send", "c", "nonsense")).toBe(0);
+  expect(said.out).toBe("nonsense was applied, #3: ignored (no-handler); c is running in counting\n");
+  expect(await run("send", "c", "add", "--expected-seq", "1")).toBe(1);
+  expect(said).toMatchObject({ out: "", err: expect.stringMatching(/^lockstep: .*seq/) as string });
+  expect(await run("suspend", "c", "--reason", "r", "--expected-seq", "2")).toBe(1);
+  expect(await run("suspend", "c", "--reason", "r", "--expected-seq", "3")).toBe(0);
+  expect(await run("send", "c", "add", "--wait-ms", "0")).toBe(0);
+  expect(said.out).toMatch(/^add is queued as \S+, 1 pending; c is suspended in counting\n$/);
+  expect(await run("resume", "c", "--reason", "r")).toBe(0);
+  expect(await run("send", "c", "finish", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ state: "applied", outcome: "moved", status: "completed" });
+  expect(await run("send", "c", "add")).toBe(1);
+  expect(said.err).toBe("lockstep: Instance c has ended (completed); it takes no more events.\n");
+});
+
+test("a send under a lock goes with the fence that the lock has now", async () => {
+  const lock = { key: "zone:1", session: "s", holder: "s" };
+  await at.runtime.acquireLock(local, lock);
+  const send = (fence: number) =>
+    run("send", "c", "add", "--fences", JSON.stringify([{ key: "zone:1", session: "s", fence }]));
+  expect(await send(1)).toBe(0);
+  expect(await send(2)).toBe(1);
+  expect(said.err).toContain("zone:1");
+  expect(await run("send", "c", "add", "--fences", "7")).toBe(1);
+  expect(said.err).toContain("fences");
+});
+
+test("I4: a write with the caller's key is done once; one of unknown outcome tells the key it had", async () => {
+  for (const text of ["was applied", "was applied before"]) {
+    expect(await run("send", "c", "add", "--key", "k")).toBe(0);
+    expect(said.out).toBe(`add ${text}, #2: handled; c is running in counting\n`);
+  }
+  expect(await run("send", "c", "finish", "--key", "k")).toBe(1);
+  expect(said.err).toContain("Idempotency-Key k was used");
+
+  answerIsLost = true;
+  expect(await run("start", "counter")).toBe(1);
+  answerIsLost = false;
+  const key = /--key (\S+)\.\n$/.exec(said.err)?.[1] ?? "";
+  expect(await run("start", "counter", "--key", key)).toBe(0);
+  const { items } = await at.runtime.listInstances(local, {});
+  expect(items.map(({ id }) => id).sort()).toEqual(["c", said.out.trim()].sort());
+});
+
+test("an instance is put back to an earlier seq, and deleted", async () => {
+  await run("send", "c", "add");
+  await run("send", "c", "add");
+  expect(await run("reset", "c", "--seq", "2", "--reason", "too many")).toBe(0);
+  expect(said.out).toBe("c is as it was at #2: running in counting, #4\n");
+  expect((await at.runtime.getInstance(local, { instanceId: "c" })).context).toEqual({ count: 1 });
+  expect(await run("reset", "c", "--seq", "9", "--reason", "r")).toBe(1);
+  expect(await run("fork", "c", "--id", "d", "--seq", "3", "--later-events", "--reason", "r")).toBe(0);
+  expect(said.out).toBe("d\n");
+  expect(await run("delete", "c")).toBe(0);
+  expect(said.out).toBe("c is deleted, #5\n");
+  expect(await run("delete", "c")).toBe(1);
+  expect(said.err).toBe("lockstep: There is no instance c.\n");
+});
+
+test("timers of a reset's moment run again when that is asked for, and only then", async () => {
+  const timed = {
+    lockstep: 1,
+    initial: "a",
+    states: { a: { after: { "1h": "b" }, on: { go: "b" } }, b: {} },
+  };
+  await publish(at.runtime, "timed", timed);
+  await run("start", "timed", "--id", "t");
+  await run("send", "t", "go");
+  const timers = async () => (await at.runtime.getInstance(local, { instanceId: "t" })).timers.length;
+  expect(await run("reset", "t", "--seq", "1", "--reason", "r")).toBe(0);
+  expect(await timers()).toBe(0);
+  expect(await run("reset", "t", "--seq", "1", "--rearm-timers", "--reason", "r")).toBe(0);
+  expect(await timers()).toBe(1);
+});
+
+test.each([
+  [["start"], "instances start needs a chart's id."],
+  [["start", "counter", "c"], "instances start takes one id."],
+  [["start", "counter", "--label", "a"], "--label takes KEY=VALUE, not a."],
+  [["start", "counter", "--version", "two"], "--version takes a whole number from 1 on, not two."],
+  [["start", "counter", "--reason", "r"], "instances start takes no --reason."],
+  [["send"], "instances send needs an instance's id and an event's type"],
+  [["send", "c"], "instances send needs an instance's id and an event's type"],
+  [["send", "c", "add", "1"], "what it carries is --data JSON"],
+  [["send", "c", "add", "--wait-ms", "5s"], "--wait-ms takes a whole number from 0 on, not 5s."],
+  [["reset", "c", "--reason", "r"], "instances reset needs --seq"],
+  [["reset", "c", "--seq", "1"], "instances reset needs --reason"],
+  [["delete"], "instances delete needs an id."],
+  [["delete", "c", "--expected-seq", "0"], "instances delete takes no --expected-seq."],
+  [["list", "c"], "instances list takes no id"],
+  [
+    ["send", "c", "add", "--data", "{by: 1}"],
+    '--data takes JSON. At line 1, column 2: expected a key in double quotes, found "b". What was read: {by: 1}',
+  ],
+  [["start", "counter", "--input", ""], "--input takes JSON. At line 1, column 1: "],
+])("lockstep instances %j is wrong usage, and nothing is asked of the server", async (args, message) => {
+  const before = await at.runtime.listInstances(local, {});
+  await expect(run(...args)).rejects.toThrow(UsageError);
+  await expect(run(...args)).rejects.toThrow(message);
+  expect(await at.runtime.listInstances(local, {})).toEqual(before);
 });

@@ -1,133 +1,91 @@
 /**
- * `lockstep instances`: a server's instances, listed and controlled.
+ * `lockstep instances`: a server's instances, listed, started, sent to and controlled.
  *
- * Holds: each call carries an idempotency key of its own; what the server refuses is said in its words, exit 1.
+ * Holds: each write carries an idempotency key, the caller's or its own; what the server refuses is said in its words, exit 1.
  */
-import { parseArgs } from "node:util";
-import type { Client } from "@/lib/client/client";
-import { assert } from "@/lib/base/assert";
-import type { InstanceStatus, MigrateResult } from "@/lib/contract/instances";
-import { askServer, itemsOf, serverOptions } from "./ask-server";
-import { requireVerb } from "./require-verb";
+import type { ArgsOf, Client } from "@/lib/client/client";
+import type { InstanceStatus } from "@/lib/contract/instances";
+import { askServer, itemsOf } from "./ask-server";
+import { controlInstance, stateOf } from "./control-instance";
+import { jsonOf, numberOf, readInstanceCall, type InstanceCall, type Values } from "./instance-options";
+import { readPairs } from "./pair-option";
+import { repeatable } from "./repeatable";
 import { exit, UsageError, type ExitCode } from "./usage";
-import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
-const controls = {
-  suspend: "suspendInstance",
-  resume: "resumeInstance",
-  cancel: "cancelInstance",
-  terminate: "terminateInstance",
-  redrive: "redriveInstance",
-} as const;
-const verbs = ["list", "show", ...Object.keys(controls), "fork", "migrate"];
-const isControl = (verb: string): verb is keyof typeof controls => Object.hasOwn(controls, verb);
-
-const parse = (args: string[]) =>
-  parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      ...serverOptions,
-      chart: { type: "string" },
-      status: { type: "string" },
-      reason: { type: "string" },
-      seq: { type: "string" },
-      version: { type: "string" },
-      map: { type: "string", multiple: true, default: [] },
-      "dry-run": { type: "boolean", default: false },
-    },
-  });
-type Values = ReturnType<typeof parse>["values"];
-
 export async function instances(args: string[]): Promise<ExitCode> {
-  const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
-    const [verb = "list", instanceId, ...more] = positionals;
-    requireVerb("instances", verb, verbs);
-    if (more.length > 0) throw new UsageError("instances takes one verb and one id.");
-    if (verb === "list" && instanceId === undefined) await list(client, values);
-    else if (instanceId === undefined) throw new UsageError(`instances ${verb} needs an id.`);
-    else return act(client, verb, instanceId, values);
+  const call = readInstanceCall(args);
+  return askServer(call.values.url, (client) => act(client, call));
+}
+
+async function act(client: Client, { verb, words, values }: InstanceCall): Promise<ExitCode> {
+  const [subject, event, ...more] = words;
+  if (verb === "list") {
+    if (subject !== undefined) throw new UsageError("instances list takes no id; show ID does.");
+    await list(client, values);
     return exit.ok;
-  });
+  }
+  if (verb === "send") {
+    if (subject === undefined || event === undefined || more.length > 0) {
+      throw new UsageError(
+        "instances send needs an instance's id and an event's type, no more; what it carries is --data JSON.",
+      );
+    }
+    await send(client, subject, event, values);
+    return exit.ok;
+  }
+  if (subject === undefined) {
+    throw new UsageError(`instances ${verb} needs ${verb === "start" ? "a chart's" : "an"} id.`);
+  }
+  if (event !== undefined) throw new UsageError(`instances ${verb} takes one id.`);
+  if (verb === "start") await start(client, subject, values);
+  else if (verb === "show") {
+    const shown = await client.getInstance({ instanceId: subject });
+    await writeLine(JSON.stringify(shown, null, values.json ? 0 : 2));
+  } else return controlInstance(client, verb, subject, values);
+  return exit.ok;
 }
 
 async function list(client: Client, { chart, status, json }: Values): Promise<void> {
-  const filter = {
-    ...(chart === undefined ? {} : { chartId: chart }),
-    // The server says which there are.
-    ...(status === undefined ? {} : { status: status as InstanceStatus }),
-  };
-  for await (const item of itemsOf((place) =>
-    client.listInstances({
-      ...filter,
-      ...place,
-    }),
-  )) {
+  // The server says which statuses there are.
+  const filter = { chartId: chart, status: status as InstanceStatus | undefined };
+  for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;
     const line = [id, is, configuration.join(","), `${chartId} v${version}`, `#${seq}`].join("\t");
     await writeLine(json ? JSON.stringify(item) : line);
   }
 }
 
-async function act(client: Client, verb: string, instanceId: string, values: Values): Promise<ExitCode> {
-  const reason = (): string => {
-    if (values.reason !== undefined && values.reason.trim() !== "") return values.reason;
-    throw new UsageError(`instances ${verb} needs --reason: log and audit keep it.`);
+async function start(client: Client, chartId: string, values: Values): Promise<void> {
+  const call = {
+    chartId,
+    id: values.id,
+    version: numberOf(values, "version"),
+    input: jsonOf(values, "input"),
+    businessKey: values["business-key"],
+    labels: values.label.length === 0 ? undefined : readPairs("--label", "KEY=VALUE", values.label),
+    priority: numberOf(values, "priority", 0),
   };
-  const key = { idempotencyKey: crypto.randomUUID() };
-  const say = (result: { status: string; seq: number }, text: string) =>
-    writeLine(values.json ? JSON.stringify(result) : text);
-  if (verb === "show") {
-    await writeLine(JSON.stringify(await client.getInstance({ instanceId }), null, values.json ? 0 : 2));
-  } else if (isControl(verb)) {
-    const result = await client[controls[verb]]({ instanceId, reason: reason() }, key);
-    await say(
-      result,
-      `${instanceId} ${result.changed ? "is" : "was already"} ${result.status}, #${result.seq}`,
-    );
-  } else if (verb === "fork") {
-    const seq = values.seq === undefined ? {} : { seq: wholeNumber("--seq", values.seq) };
-    const forked = await client.forkInstance({ instanceId, ...seq, reason: reason() }, key);
-    await say(forked, forked.id);
-  } else {
-    assert(verb === "migrate", "every verb that is known is done");
-    const result = await client.migrateInstance(
-      {
-        instanceId,
-        version: wholeNumber("--version", values.version),
-        mapping: Object.fromEntries(values.map.map(pairOf)),
-        dryRun: values["dry-run"],
-        reason: reason(),
-      },
-      key,
-    );
-    const moved = result.changed
-      ? `is of version ${result.version} now, #${result.seq}`
-      : result.plan.verdict;
-    await say(result, [`${instanceId} ${moved}`, ...planLines(result.plan)].join("\n"));
-    // As the same call without --dry-run would end: the server would refuse it.
-    if (result.plan.verdict !== "ok") return exit.chart;
-  }
-  return exit.ok;
+  const started = await repeatable(values.key, (key) => client.startInstance(call, key));
+  await writeLine(values.json ? JSON.stringify(started) : started.id);
 }
 
-/** All that a migration does, or would do. */
-const planLines = ({ states, timersDropped, contextAdded }: MigrateResult["plan"]): string[] => [
-  ...states.map(({ state, to, verdict, why }) =>
-    [
-      `  ${state} → ${to ?? "?"}`,
-      ...(verdict === "ok" ? [] : [verdict]),
-      ...(why === null ? [] : [why]),
-    ].join("  "),
-  ),
-  ...timersDropped.map((timer) => `  timer ${timer} is dropped`),
-  ...contextAdded.map((root) => `  context.${root} is added`),
-];
-
-function pairOf(text: string): [from: string, to: string] {
-  const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--map takes OLD=NEW, not ${text}.`);
-  return [text.slice(0, at), text.slice(at + 1)];
+async function send(client: Client, instanceId: string, type: string, values: Values): Promise<void> {
+  const call = {
+    instanceId,
+    type,
+    data: jsonOf(values, "data"),
+    expectedSeq: numberOf(values, "expected-seq", 0),
+    // The server says what a fence is.
+    fences: jsonOf(values, "fences") as ArgsOf<"sendEvent">["fences"],
+    waitMs: numberOf(values, "wait-ms", 0),
+  };
+  const sent = await repeatable(values.key, (key) => client.sendEvent(call, key));
+  const { state, seq, outcome, reason, status, configuration, pending, replayed } = sent;
+  const now = `${instanceId} is ${stateOf(status, configuration)}`;
+  const text =
+    state === "queued"
+      ? `${type} is queued as ${sent.messageId}, ${pending} pending; ${now}`
+      : `${type} was applied${replayed ? " before" : ""}, #${seq}: ${outcome}${reason === null ? "" : ` (${reason})`}; ${now}`;
+  await writeLine(values.json ? JSON.stringify(sent) : text);
 }

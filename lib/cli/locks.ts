@@ -1,7 +1,8 @@
 /**
- * `lockstep locks`: a server's locks, listed, shown, and taken away by force.
+ * `lockstep locks`: a server's locks, listed, shown, held for a while by a person or a script, and taken away by force.
  *
- * Holds: a force-release names the fence it is about: one that has moved meanwhile is refused, exit 1.
+ * Holds: a force-release names the fence it is about: one that has moved meanwhile is refused, exit 1. `acquire`, `renew` and
+ *        `release` can be repeated as they are: the same session gets the same fence. Exit 0 of `acquire`: the lock is held.
  */
 import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
@@ -9,7 +10,7 @@ import type { Client } from "@/lib/client/client";
 import type { LockSummary } from "@/lib/contract/locks";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { requireVerb } from "./require-verb";
-import { UsageError, type ExitCode } from "./usage";
+import { exit, UsageError, type ExitCode } from "./usage";
 import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
@@ -24,6 +25,10 @@ const parse = (args: string[]) =>
       limit: { type: "string", default: "50" },
       fence: { type: "string" },
       reason: { type: "string" },
+      session: { type: "string" },
+      holder: { type: "string" },
+      "ttl-ms": { type: "string" },
+      "wait-ms": { type: "string" },
     },
   });
 type Values = ReturnType<typeof parse>["values"];
@@ -32,12 +37,13 @@ export async function locks(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
     const [verb = "list", key, ...more] = positionals;
-    requireVerb("locks", verb, ["list", "show", "log", "force-release"]);
+    requireVerb("locks", verb, ["list", "show", "log", ...Object.keys(leases), "force-release"]);
     if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
     if (verb === "list" && key === undefined) await list(client, values);
     else if (key === undefined) throw new UsageError(`locks ${verb} needs a key.`);
+    else if (isLease(verb)) return leases[verb](client, key, values);
     else await act(client, verb, key, values);
-    return undefined;
+    return exit.ok;
   });
 }
 
@@ -102,3 +108,61 @@ async function act(client: Client, verb: string, key: string, values: Values): P
     );
   }
 }
+
+/** What a lock's user does, under a session of its own; nobody renews by itself here: --ttl-ms is the whole time. */
+const leases = {
+  async acquire(client: Client, key: string, values: Values): Promise<ExitCode> {
+    const session = sessionOf("acquire", values);
+    const times = { ttlMs: numberOf(values, "ttl-ms"), waitMs: numberOf(values, "wait-ms", 0) };
+    const call = { key, session, holder: values.holder ?? session, ...times };
+    const answer = await client.acquireLock(call, { idempotencyKey: crypto.randomUUID() });
+    if (values.json) await writeLine(JSON.stringify(answer));
+    // The fence alone, for `fence=$(lockstep locks acquire …)`.
+    else if (answer.result === "acquired") await writeLine(String(answer.fence));
+    else {
+      const { holder, position } = answer;
+      process.stderr.write(
+        `lockstep: ${key} is held by ${holder} ${until(answer)}; place in line: ${position}.\n`,
+      );
+    }
+    return answer.result === "acquired" ? exit.ok : exit.chart;
+  },
+  async renew(client: Client, key: string, values: Values): Promise<ExitCode> {
+    const call = { key, ...leaseOf("renew", values), ttlMs: numberOf(values, "ttl-ms") };
+    const answer = await client.renewLock(call, { idempotencyKey: crypto.randomUUID() });
+    await writeLine(values.json ? JSON.stringify(answer) : `${key} is yours ${until(answer)}`);
+    return exit.ok;
+  },
+  async release(client: Client, key: string, values: Values): Promise<ExitCode> {
+    const lease = leaseOf("release", values);
+    const answer = await client.releaseLock({ key, ...lease }, { idempotencyKey: crypto.randomUUID() });
+    const text = {
+      released: `${key} is released`,
+      "already-released": `${key} was already released`,
+      stale: `${key} was no longer yours under fence ${lease.fence}: the newest is ${answer.fence}`,
+    }[answer.result];
+    await writeLine(values.json ? JSON.stringify(answer) : text);
+    return answer.result === "stale" ? exit.chart : exit.ok;
+  },
+};
+const isLease = (verb: string): verb is keyof typeof leases => Object.hasOwn(leases, verb);
+
+function sessionOf(verb: string, { session }: Values): string {
+  if (session !== undefined) return session;
+  throw new UsageError(
+    `locks ${verb} needs --session: a name for who holds it, the same until it is released.`,
+  );
+}
+
+function leaseOf(verb: string, values: Values): { session: string; fence: number } {
+  const session = sessionOf(verb, values);
+  if (values.fence !== undefined) return { session, fence: wholeNumber("--fence", values.fence) };
+  throw new UsageError(`locks ${verb} needs --fence, as locks acquire told it.`);
+}
+
+function numberOf(values: Values, name: "ttl-ms" | "wait-ms", min = 1): number | undefined {
+  const text = values[name];
+  return text === undefined ? undefined : wholeNumber(`--${name}`, text, min);
+}
+
+const until = ({ expiresAt }: { expiresAt: number }): string => `until ${new Date(expiresAt).toISOString()}`;

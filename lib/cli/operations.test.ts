@@ -58,6 +58,40 @@ test("locks are listed, shown, their log read; one is taken by its fence and a r
   expect(JSON.parse(said.out)).toMatchObject({ key: "zone:1", status: "free" });
 });
 
+test("a lock is acquired, renewed and released by its session and fence, and refused to another", async () => {
+  const mine = ["zone:1", "--session", "me"];
+  expect(await run(locks, "acquire", ...mine, "--ttl-ms", "60000")).toBe(0);
+  expect(said.out).toBe("1\n");
+  expect(await run(locks, "acquire", ...mine)).toBe(0);
+  expect(said.out).toBe("1\n");
+  expect(await run(locks, "acquire", "zone:1", "--session", "you", "--wait-ms", "0")).toBe(1);
+  expect(said).toMatchObject({
+    out: "",
+    err: expect.stringContaining("zone:1 is held by me until 20") as string,
+  });
+  expect(await run(locks, "acquire", "zone:1", "--session", "you", "--json")).toBe(1);
+  expect(JSON.parse(said.out)).toMatchObject({ result: "busy", holder: "me" });
+  expect(await run(locks, "renew", ...mine, "--fence", "1", "--ttl-ms", "3600000")).toBe(0);
+  expect(said.out).toMatch(/^zone:1 is yours until 20\S+Z\n$/);
+  expect(await at.runtime.getLock(local, { key: "zone:1" })).toMatchObject({
+    holder: "me",
+    ttlMs: 3_600_000,
+  });
+  expect(await run(locks, "release", ...mine, "--fence", "1")).toBe(0);
+  expect(said.out).toBe("zone:1 is released\n");
+  expect(await run(locks, "release", ...mine, "--fence", "1")).toBe(0);
+  expect(said.out).toBe("zone:1 was already released\n");
+  expect(await run(locks, "acquire", "zone:1", "--session", "you", "--holder", "agv-2")).toBe(0);
+  expect(said.out).toBe("2\n");
+  expect(await run(locks, "release", ...mine, "--fence", "1")).toBe(1);
+  expect(said.out).toBe("zone:1 was no longer yours under fence 1: the newest is 2\n");
+  expect(await run(locks, "renew", ...mine, "--fence", "1")).toBe(1);
+  expect(said.err).toContain("is not yours under fence 1");
+  expect((await at.runtime.getLock(local, { key: "zone:1" })).holder).toBe("agv-2");
+  await expect(run(locks, "acquire", "zone:1")).rejects.toThrow("needs --session");
+  await expect(run(locks, "release", ...mine)).rejects.toThrow("needs --fence");
+});
+
 test("a worker is drained and takes work again; its breaker is shown and reset", async () => {
   let isOpen = true;
   const store = (await at.again()).store;

@@ -6,10 +6,11 @@
  */
 import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
-import type { Json } from "@/lib/base/json";
 import type { ArgsOf, Client } from "@/lib/client/client";
 import type { Misfire, ScheduleView, TickView } from "@/lib/contract/schedules";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { readJson } from "./json-option";
+import { readPairs } from "./pair-option";
 import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
 import { wholeNumber } from "./whole-number";
@@ -176,21 +177,7 @@ function actionOf(values: Values, present: ScheduleView["action"] | null): Rule[
     ...(version === undefined || version === null ? {} : { version }),
     ...(input === undefined ? {} : { input }),
     ...(businessKey === undefined || businessKey === null ? {} : { businessKey }),
-    labels: values.label ? Object.fromEntries(values.label.map(pairOf)) : (before?.labels ?? {}),
+    labels: values.label ? readPairs("--label", "KEY=VALUE", values.label) : (before?.labels ?? {}),
     ...(priority === undefined ? {} : { priority }),
   };
-}
-
-function readJson(name: string, text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new UsageError(`${name} takes JSON, not ${text}.`);
-  }
-}
-
-function pairOf(text: string): [key: string, value: string] {
-  const at = text.indexOf("=");
-  if (at < 1) throw new UsageError(`--label takes KEY=VALUE, not ${text}.`);
-  return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -46,14 +46,24 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep instances                   a server's instances, one a line
       --chart ID --status failed       some of them
       show ID                          one, as JSON
-      suspend|resume|cancel|terminate|redrive ID --reason WHY
-      fork ID --seq 12 --reason WHY    prints the new one's id
+      start CHART --id ID --input JSON prints the new one's id
+            --version 2 --business-key KEY --label K=V --priority 1
+      send ID EVENT --data JSON        says what became of it
+            --expected-seq 4 --wait-ms 5000 --fences '[{"key": …, "session": …, "fence": 7}]'
+      suspend|resume|cancel|terminate|redrive ID --reason WHY --expected-seq 4
+      reset ID --seq 12 --reason WHY   back to what it was then; its history stays; --rearm-timers
+      fork ID --seq 12 --reason WHY    prints the new one's id; --id ID --rearm-timers --later-events
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
+      delete ID
+      --key KEY                        the idempotency key of a write (else a fresh one): with the same it is done once
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
   lockstep locks                       a server's locks, the most waited for first
       --status held|expired|free|all --search TEXT
       show|log KEY
+      acquire KEY --session NAME       prints its fence; exit 1 when another has it
+            --holder NAME --ttl-ms 60000 --wait-ms 5000
+      renew|release KEY --session NAME --fence 7
       force-release KEY --fence 7 --reason WHY
       --url, --json                    as above
   lockstep workers                     a server's workers: load, last seen, partitions, breakers

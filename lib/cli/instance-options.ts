@@ -1,0 +1,96 @@
+/**
+ * What `lockstep instances` is told: the verb, what it is about, and the options; how they are read.
+ *
+ * Holds: an option that the verb has no use for is refused, never passed over: who says `delete ID --expected-seq 4` means a
+ *        condition that no delete has.
+ */
+import { parseArgs } from "node:util";
+import type { Json } from "@/lib/base/json";
+import { serverOptions } from "./ask-server";
+import { readJson } from "./json-option";
+import { requireVerb } from "./require-verb";
+import { UsageError } from "./usage";
+import { wholeNumber } from "./whole-number";
+
+const control = ["reason", "expected-seq", "key"];
+/** What each verb takes, beside what all commands do that ask a server. */
+const takes = {
+  list: ["chart", "status"],
+  show: [],
+  start: ["id", "input", "version", "business-key", "label", "priority", "key"],
+  send: ["data", "expected-seq", "fences", "wait-ms", "key"],
+  suspend: control,
+  resume: control,
+  cancel: control,
+  terminate: control,
+  redrive: control,
+  reset: [...control, "seq", "rearm-timers"],
+  fork: ["id", "seq", "rearm-timers", "later-events", "reason", "key"],
+  migrate: [...control, "version", "map", "dry-run"],
+  delete: [],
+} as const satisfies Record<string, readonly string[]>;
+export type InstanceVerb = keyof typeof takes;
+
+const parse = (args: string[]) =>
+  parseArgs({
+    args,
+    allowPositionals: true,
+    tokens: true,
+    options: {
+      ...serverOptions,
+      chart: { type: "string" },
+      status: { type: "string" },
+      id: { type: "string" },
+      input: { type: "string" },
+      version: { type: "string" },
+      "business-key": { type: "string" },
+      label: { type: "string", multiple: true, default: [] },
+      priority: { type: "string" },
+      data: { type: "string" },
+      fences: { type: "string" },
+      "wait-ms": { type: "string" },
+      "expected-seq": { type: "string" },
+      reason: { type: "string" },
+      seq: { type: "string" },
+      "rearm-timers": { type: "boolean", default: false },
+      "later-events": { type: "boolean", default: false },
+      map: { type: "string", multiple: true, default: [] },
+      "dry-run": { type: "boolean", default: false },
+      key: { type: "string" },
+    },
+  });
+export type Values = ReturnType<typeof parse>["values"];
+
+export interface InstanceCall {
+  verb: InstanceVerb;
+  /** What stands behind the verb. */
+  words: string[];
+  values: Values;
+}
+
+export function readInstanceCall(args: string[]): InstanceCall {
+  const { values, positionals, tokens } = parse(args);
+  const [verb = "list", ...words] = positionals;
+  requireVerb("instances", verb, Object.keys(takes));
+  const known = verb as InstanceVerb;
+  const taken: readonly string[] = [...Object.keys(serverOptions), ...takes[known]];
+  for (const token of tokens) {
+    if (token.kind !== "option" || taken.includes(token.name)) continue;
+    throw new UsageError(`instances ${verb} takes no --${token.name}.`);
+  }
+  return { verb: known, words, values };
+}
+
+type TextOption = { [N in keyof Values]-?: Values[N] extends string | undefined ? N : never }[keyof Values];
+
+/** Undefined when it was left out. */
+export function numberOf(values: Values, name: TextOption, min = 1): number | undefined {
+  const text = values[name];
+  return text === undefined ? undefined : wholeNumber(`--${name}`, text, min);
+}
+
+/** Undefined when it was left out. */
+export function jsonOf(values: Values, name: TextOption): Json | undefined {
+  const text = values[name];
+  return text === undefined ? undefined : readJson(`--${name}`, text);
+}
