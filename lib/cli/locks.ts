@@ -122,7 +122,7 @@ const leases = {
     else {
       const { holder, position } = answer;
       process.stderr.write(
-        `lockstep: ${key} is held by ${holder} ${until(answer)}; place in line: ${position}.\n`,
+        `lockstep: ${key} is held by ${holder} ${until(answer)}; --wait-ms waits, as number ${position} in line.\n`,
       );
     }
     return answer.result === "acquired" ? exit.ok : exit.chart;
