@@ -55,7 +55,7 @@ export const usage = `lockstep: durable statecharts, from the command line
       fork ID --seq 12 --reason WHY    prints the new one's id; --id ID --rearm-timers --later-events
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
       delete ID
-      --key KEY                        the idempotency key of a write (else a fresh one): with the same it is done once
+      --key KEY                        the idempotency key of a write (else a fresh one; delete has none): with the same it is done once
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
   lockstep locks                       a server's locks, the most waited for first
