@@ -148,7 +148,8 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
  * The instances that have something to do, and one row without an id that tells how far the walk came.
  *
  * Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others. Of partitions, the
- * walk over all mailboxes looks at the others' too and goes on behind them; timers are filtered as they are met.
+ * walk over all mailboxes looks at the others' too and goes on behind them; timers are filtered as they are met. CROSS JOIN tells
+ * SQLite to look up what waits: grouping would have it go through all instances in the order of their ids.
  */
 export function runnable(now: number, after: string, partitions: Partitions | undefined): Sql {
   const inShare = (row: Sql): Sql =>
@@ -163,7 +164,7 @@ export function runnable(now: number, after: string, partitions: Partitions | un
           SELECT "instance_id", "rank" FROM (SELECT "instance_id", "rank" FROM "mailbox" WHERE "parked" = 0 ORDER BY "rank" LIMIT ${walkMax}) AS m
           UNION ALL SELECT "id", NULL FROM walk WHERE "id" IS NOT NULL
           UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ${inShare(sql`"timers"."instance_id"`)} ORDER BY "due_at" LIMIT ${walkMax}) AS t
-        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w JOIN "instances" AS i ON i."id" = w."id" WHERE 1 = 1 ${inShare(sql`i."id"`)} GROUP BY i."id", i."at" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
+        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w CROSS JOIN "instances" AS i WHERE i."id" = w."id" ${inShare(sql`i."id"`)} GROUP BY i."id", i."at" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
 /** Of each kind of candidate at most this many are looked at in one call. */

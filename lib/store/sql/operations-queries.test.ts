@@ -2,6 +2,7 @@
  * What the store promises of retention, the fleet, workers' orders and partitions, on both databases. (What is forgotten by
  * which rule: runtime/retention.test.ts; counting: runtime/fleet.test.ts.)
  */
+import Database from "better-sqlite3";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { partitionOf } from "@/lib/runtime/new-id";
@@ -11,6 +12,7 @@ import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { WorkerRow } from "../workers";
 import { runnable } from "./instance-queries";
+import { unsettled } from "./lock-queries";
 import { openSqlStore } from "./open-sql-store";
 
 const workerRow = (over: Partial<WorkerRow> = {}): WorkerRow => ({
@@ -240,6 +242,31 @@ test("on postgresql: looking for work of partitions goes along indexes alone", a
     expect(plan).toContain("instances_pkey");
   } finally {
     await client.end();
+    await store.close();
+    await database.drop();
+  }
+});
+
+test("on sqlite: looking for work goes along indexes alone, however many instances and locks there are", async () => {
+  const database = await freshDatabase("sqlite");
+  const store = await openSqlStore({ url: database.url, connections: 1 });
+  const file = new Database(database.url.slice("file:".length), { readonly: true });
+  try {
+    const share = { from: 0, to: 31 };
+    for (const { sql, values } of [
+      runnable(2_000, "", undefined),
+      runnable(2_000, "", share),
+      unsettled(2_000, 10),
+    ]) {
+      const rows = file.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+      const plan = rows.map(({ detail }) => detail);
+      expect(
+        plan.filter((line) => /AUTOMATIC|SCAN (i|s|locks|lock_waiters|mailbox|timers)\b/.test(line)),
+      ).toEqual([]);
+      expect(plan.join("\n")).toMatch(/SEARCH (i|locks) USING INDEX/);
+    }
+  } finally {
+    file.close();
     await store.close();
     await database.drop();
   }
