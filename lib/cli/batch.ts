@@ -27,7 +27,7 @@ const parse = (args: string[]) =>
       status: { type: "string" },
       state: { type: "string" },
       prefix: { type: "string" },
-      key: { type: "string" },
+      "business-key": { type: "string" },
       parent: { type: "string" },
       reason: { type: "string" },
       name: { type: "string" },
@@ -105,7 +105,7 @@ function selectionOf(ids: string[], values: Values): BatchSelection {
     ...(values.status === undefined ? {} : { status: values.status as InstanceStatus }),
     ...(values.state === undefined ? {} : { state: values.state }),
     ...(values.prefix === undefined ? {} : { idPrefix: values.prefix }),
-    ...(values.key === undefined ? {} : { businessKey: values.key }),
+    ...(values["business-key"] === undefined ? {} : { businessKey: values["business-key"] }),
     ...(values.parent === undefined ? {} : { parent: values.parent }),
   };
   const filtered = Object.keys(filter).length > 0;

@@ -38,7 +38,7 @@ export async function controlInstance(
   }
   const control = { instanceId, reason, expectedSeq: numberOf(values, "expected-seq", 0) };
   if (isControl(verb)) {
-    const result = await repeatable(values.key, (key) => client[controls[verb]](control, key));
+    const result = await repeatable(values["idempotency-key"], (key) => client[controls[verb]](control, key));
     const { changed, status, seq } = result;
     await say(result, `${instanceId} ${changed ? "is" : "was already"} ${status}, #${seq}`);
     return exit.ok;
@@ -48,7 +48,7 @@ export async function controlInstance(
       const to = numberOf(values, "seq");
       if (to === undefined) throw new UsageError("instances reset needs --seq: where it goes back to.");
       const call = { ...control, seq: to, rearmTimers: values["rearm-timers"] };
-      const result = await repeatable(values.key, (key) => client.resetInstance(call, key));
+      const result = await repeatable(values["idempotency-key"], (key) => client.resetInstance(call, key));
       const { status, configuration, seq } = result;
       await say(result, `${instanceId} is as it was at #${to}: ${stateOf(status, configuration)}, #${seq}`);
       return exit.ok;
@@ -62,7 +62,7 @@ export async function controlInstance(
         rearmTimers: values["rearm-timers"],
         laterEvents: values["later-events"],
       };
-      const forked = await repeatable(values.key, (key) => client.forkInstance(call, key));
+      const forked = await repeatable(values["idempotency-key"], (key) => client.forkInstance(call, key));
       await say(forked, forked.id);
       return exit.ok;
     }
@@ -74,7 +74,7 @@ export async function controlInstance(
         mapping: readPairs("--map", "OLD=NEW", values.map),
         dryRun: values["dry-run"],
       };
-      const result = await repeatable(values.key, (key) => client.migrateInstance(call, key));
+      const result = await repeatable(values["idempotency-key"], (key) => client.migrateInstance(call, key));
       const { changed, version, seq, plan } = result;
       const moved = changed ? `is of version ${version} now, #${seq}` : plan.verdict;
       await say(result, [`${instanceId} ${moved}`, ...planLines(plan)].join("\n"));

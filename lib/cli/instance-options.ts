@@ -12,20 +12,20 @@ import { requireVerb } from "./require-verb";
 import { UsageError } from "./usage";
 import { wholeNumber } from "./whole-number";
 
-const control = ["reason", "expected-seq", "key"];
+const control = ["reason", "expected-seq", "idempotency-key"];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
   list: ["chart", "status"],
   show: [],
-  start: ["id", "input", "version", "business-key", "label", "priority", "key"],
-  send: ["data", "expected-seq", "fences", "wait-ms", "key"],
+  start: ["id", "input", "version", "business-key", "label", "priority", "idempotency-key"],
+  send: ["data", "expected-seq", "fences", "wait-ms", "idempotency-key"],
   suspend: control,
   resume: control,
   cancel: control,
   terminate: control,
   redrive: control,
   reset: [...control, "seq", "rearm-timers"],
-  fork: ["id", "seq", "rearm-timers", "later-events", "reason", "key"],
+  fork: ["id", "seq", "rearm-timers", "later-events", "reason", "idempotency-key"],
   migrate: [...control, "version", "map", "dry-run"],
   delete: [],
 } as const satisfies Record<string, readonly string[]>;
@@ -56,7 +56,7 @@ const parse = (args: string[]) =>
       "later-events": { type: "boolean", default: false },
       map: { type: "string", multiple: true, default: [] },
       "dry-run": { type: "boolean", default: false },
-      key: { type: "string" },
+      "idempotency-key": { type: "string" },
     },
   });
 export type Values = ReturnType<typeof parse>["values"];

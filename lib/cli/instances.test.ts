@@ -144,17 +144,17 @@ test("a send under a lock goes with the fence that the lock has now", async () =
 
 test("I4: a write with the caller's key is done once; one of unknown outcome tells the key it had", async () => {
   for (const text of ["was applied", "was applied before"]) {
-    expect(await run("send", "c", "add", "--key", "k")).toBe(0);
+    expect(await run("send", "c", "add", "--idempotency-key", "k")).toBe(0);
     expect(said.out).toBe(`add ${text}, #2: handled; c is running in counting\n`);
   }
-  expect(await run("send", "c", "finish", "--key", "k")).toBe(1);
+  expect(await run("send", "c", "finish", "--idempotency-key", "k")).toBe(1);
   expect(said.err).toContain("Idempotency-Key k was used");
 
   answerIsLost = true;
   expect(await run("start", "counter")).toBe(1);
   answerIsLost = false;
-  const key = /--key (\S+)\.\n$/.exec(said.err)?.[1] ?? "";
-  expect(await run("start", "counter", "--key", key)).toBe(0);
+  const key = /--idempotency-key (\S+)\.\n$/.exec(said.err)?.[1] ?? "";
+  expect(await run("start", "counter", "--idempotency-key", key)).toBe(0);
   const { items } = await at.runtime.listInstances(local, {});
   expect(items.map(({ id }) => id).sort()).toEqual(["c", said.out.trim()].sort());
 });

@@ -66,7 +66,7 @@ async function start(client: Client, chartId: string, values: Values): Promise<v
     labels: values.label.length === 0 ? undefined : readPairs("--label", "KEY=VALUE", values.label),
     priority: numberOf(values, "priority", 0),
   };
-  const started = await repeatable(values.key, (key) => client.startInstance(call, key));
+  const started = await repeatable(values["idempotency-key"], (key) => client.startInstance(call, key));
   await writeLine(values.json ? JSON.stringify(started) : started.id);
 }
 
@@ -80,7 +80,7 @@ async function send(client: Client, instanceId: string, type: string, values: Va
     fences: jsonOf(values, "fences") as ArgsOf<"sendEvent">["fences"],
     waitMs: numberOf(values, "wait-ms", 0),
   };
-  const sent = await repeatable(values.key, (key) => client.sendEvent(call, key));
+  const sent = await repeatable(values["idempotency-key"], (key) => client.sendEvent(call, key));
   const { state, seq, outcome, reason, status, configuration, pending, replayed } = sent;
   const now = `${instanceId} is ${stateOf(status, configuration)}`;
   const text =

@@ -1,5 +1,5 @@
 /**
- * A write under an idempotency key: the caller's (`--key`), or a fresh one.
+ * A write under an idempotency key: the caller's (`--idempotency-key`), or a fresh one.
  *
  * Holds: when it is not known whether the write took effect, the key is told, for the same command with it is safe.
  */
@@ -14,7 +14,7 @@ export async function repeatable<Answer>(
     return await write({ idempotencyKey });
   } catch (error) {
     if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
-    throw new LockstepError(error.code, `${error.message} The key: --key ${idempotencyKey}.`, {
+    throw new LockstepError(error.code, `${error.message} The key: --idempotency-key ${idempotencyKey}.`, {
       retry: error.retry,
       details: error.details,
       cause: error,

@@ -30,7 +30,7 @@ const parse = (args: string[]) =>
       chart: { type: "string" },
       version: { type: "string" },
       input: { type: "string" },
-      key: { type: "string" },
+      "business-key": { type: "string" },
       label: { type: "string", multiple: true },
       priority: { type: "string" },
       send: { type: "string" },
@@ -168,7 +168,7 @@ function actionOf(values: Values, present: ScheduleView["action"] | null): Rule[
   if (chartId === undefined) throw new UsageError("Say what it does: --chart ID, or --send EVENT.");
   const version = values.version === undefined ? before?.version : wholeNumber("--version", values.version);
   const input = values.input === undefined ? before?.input : readJson("--input", values.input);
-  const businessKey = values.key ?? before?.businessKey;
+  const businessKey = values["business-key"] ?? before?.businessKey;
   const priority =
     values.priority === undefined ? before?.priority : wholeNumber("--priority", values.priority, 0);
   return {

@@ -55,7 +55,7 @@ export const usage = `lockstep: durable statecharts, from the command line
       fork ID --seq 12 --reason WHY    prints the new one's id; --id ID --rearm-timers --later-events
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
       delete ID
-      --key KEY                        the idempotency key of a write (else a fresh one; delete has none): with the same it is done once
+      --idempotency-key KEY            of a write (else a fresh one; delete has none): with the same it is done once
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
   lockstep locks                       a server's locks, the most waited for first
@@ -76,14 +76,14 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep schedules                   a server's schedules, one a line: id, next time, rule, what it does, last outcome
       --chart ID --status active|paused
       create ID --cron "30 2 * * *" --zone Europe/Berlin --chart ID
-                --version 2 --input JSON --key KEY --label K=V --priority 1    of the instances it starts
+                --version 2 --input JSON --business-key KEY --label K=V --priority 1    of the instances it starts
                 --send EVENT --to INSTANCE | --to-key KEY --data JSON          instead of --chart: sends an event
                 --misfire skip|once|all --misfire-max 10 --paused
       update ID …                      the same options; what is not named stays
       show|pause|resume|run|ticks|delete ID
       --url, --json                    as above
   lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate
-      --chart, --status, --state, --prefix, --key, --parent | --all            instead of ids: those of the list
+      --chart, --status, --state, --prefix, --business-key, --parent | --all   instead of ids: those of the list
                                        only counts them; --yes does it
       --rate 50 --name TEXT --version 2 --map OLD=NEW --wait
   lockstep batch                       the batches, newest first
