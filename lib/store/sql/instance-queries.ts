@@ -51,12 +51,19 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
     const [row] = await handle.query<Row>(statement);
     return row ?? null;
   }
+  async function isRare(state: string | undefined): Promise<boolean> {
+    if (state === undefined) return false;
+    const row = await first<{ count: number }>(
+      sql`SELECT count(*) AS "count" FROM (SELECT 1 FROM "instance_states" WHERE "state" = ${state} LIMIT ${rareMax + 1}) AS s`,
+    );
+    return (row?.count ?? 0) <= rareMax;
+  }
   return {
     findInstance: (instanceId) =>
       first<InstanceRow>(sql`SELECT ${instances.all} FROM ${instances.name} WHERE "id" = ${instanceId}`),
 
-    listInstances(filter, after, limit) {
-      const conditions = filtersOf(filter);
+    async listInstances(filter, after, limit) {
+      const conditions = filtersOf(filter, await isRare(filter.state));
       if (after) conditions.push(sql`("created_at", "id") < (${after.createdAt}, ${after.id})`);
       return handle.query(
         sql`SELECT ${listed} FROM ${instances.name} WHERE ${join(conditions, " AND ")} ORDER BY "created_at" DESC, "id" DESC LIMIT ${limit}`,
@@ -167,10 +174,14 @@ export function runnable(now: number, after: string, partitions: Partitions | un
         ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w CROSS JOIN "instances" AS i WHERE i."id" = w."id" ${inShare(sql`i."id"`)} GROUP BY i."id", i."at" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
+/** A state that no more instances are in is rare. */
+const rareMax = 1_000;
+
 /** Of each kind of candidate at most this many are looked at in one call. */
 const walkMax = 256;
 
-export function filtersOf(filter: InstanceFilter): Sql[] {
+/** `stateIsRare`: whoever is in it is looked up from the state; else the newest instances are asked whether they are in it. */
+export function filtersOf(filter: InstanceFilter, stateIsRare = false): Sql[] {
   const conditions = [sql`"deleted_at" IS NULL`];
   if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
   if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);
@@ -182,8 +193,11 @@ export function filtersOf(filter: InstanceFilter): Sql[] {
     conditions.push(sql`substr("id", 1, ${filter.idPrefix.length}) = ${filter.idPrefix}`);
   }
   if (filter.state !== undefined) {
+    const those = sql`"instance_states" AS s WHERE s."state" = ${filter.state}`;
     conditions.push(
-      sql`EXISTS (SELECT 1 FROM "instance_states" AS s WHERE s."state" = ${filter.state} AND s."instance_id" = "instances"."id")`,
+      stateIsRare
+        ? sql`"id" IN (SELECT s."instance_id" FROM ${those})`
+        : sql`EXISTS (SELECT 1 FROM ${those} AND s."instance_id" = "instances"."id")`,
     );
   }
   return conditions;

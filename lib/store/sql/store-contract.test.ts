@@ -201,6 +201,26 @@ describe.each(providers)("on %s", (provider) => {
       expect(await runnable(50)).toEqual([]);
     });
 
+    test("instances in a state are listed page by page, newest first, whether few or many are in it", async () => {
+      const ids = Array.from({ length: 1_500 }, (_, n) => `i${String(n).padStart(4, "0")}`);
+      const isFew = (n: number) => n % 500 === 0;
+      await write({
+        created: ids.map((id, n) => instanceRow({ id, createdAt: n })),
+        configurations: ids.map((instanceId, n) => ({
+          instanceId,
+          left: [],
+          entered: [isFew(n) ? "few" : "many"],
+        })),
+      });
+      for (const state of ["few", "many"]) {
+        const wanted = ids.filter((_, n) => isFew(n) === (state === "few")).reverse();
+        const first = await store.listInstances({ state, status: "running" }, null, 2);
+        expect(first.map(({ id }) => id)).toEqual(wanted.slice(0, 2));
+        const next = await store.listInstances({ state }, must(first[1], "two of them"), 2);
+        expect(next.map(({ id }) => id)).toEqual(wanted.slice(2, 4));
+      }
+    });
+
     test("I1: an instance that is as it is known is locked unread; one that has changed is read", async () => {
       await start("i1");
       await start("i2");
