@@ -153,7 +153,7 @@ test("I4: a write with the caller's key is done once; one of unknown outcome tel
   answerIsLost = true;
   expect(await run("start", "counter")).toBe(1);
   answerIsLost = false;
-  const key = /--idempotency-key (\S+)\.\n$/.exec(said.err)?.[1] ?? "";
+  const key = /--idempotency-key (\S+)\n$/.exec(said.err)?.[1] ?? "";
   expect(await run("start", "counter", "--idempotency-key", key)).toBe(0);
   const { items } = await at.runtime.listInstances(local, {});
   expect(items.map(({ id }) => id).sort()).toEqual(["c", said.out.trim()].sort());

@@ -119,10 +119,16 @@ test("an error page of something else is not taken for Lockstep's", async () => 
 
 test("a write whose connection breaks has an unknown outcome, a read is only unreachable", async () => {
   answer = "hang-up";
-  await expect(client.sendEvent({ instanceId: "order-1", type: "pay" })).rejects.toMatchObject({
+  const pay = { instanceId: "order-1", type: "pay" };
+  const told = (message: string) => ({
     code: "outcome-unknown",
     retry: "later",
+    message: expect.stringContaining(message) as string,
   });
+  await expect(client.sendEvent(pay, { idempotencyKey: "k" })).rejects.toMatchObject(
+    told("Repeat it with the same idempotency key"),
+  );
+  await expect(client.sendEvent(pay)).rejects.toMatchObject(told("Read the state before you repeat it."));
   await expect(client.listCharts()).rejects.toMatchObject({ code: "server-unreachable", retry: "later" });
 });
 

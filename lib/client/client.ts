@@ -150,9 +150,10 @@ const text = (value: Json | undefined): string =>
 async function send(
   fetch: typeof globalThis.fetch,
   baseUrl: string,
-  { method, path, headers, body }: Request,
+  request: Request,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
+  const { method, path, headers, body } = request;
   try {
     return await fetch(baseUrl + path, {
       method,
@@ -162,19 +163,19 @@ async function send(
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
-    throw lostConnection(error, baseUrl, method, path);
+    throw lostConnection(error, baseUrl, request);
   }
 }
 
-async function readText(response: Response, baseUrl: string, { method, path }: Request): Promise<string> {
+async function readText(response: Response, baseUrl: string, request: Request): Promise<string> {
   try {
     return await response.text();
   } catch (error) {
-    throw lostConnection(error, baseUrl, method, path);
+    throw lostConnection(error, baseUrl, request);
   }
 }
 
-function lostConnection(error: unknown, baseUrl: string, method: string, path: string): unknown {
+function lostConnection(error: unknown, baseUrl: string, { method, path, headers }: Request): unknown {
   if (error instanceof Error && error.name === "AbortError") return error;
   const server = baseUrl === "" ? "the Lockstep server" : baseUrl;
   if (method === "GET" || neverSent(error)) {
@@ -187,9 +188,13 @@ function lostConnection(error: unknown, baseUrl: string, method: string, path: s
       },
     );
   }
+  const advice =
+    idempotencyHeader in headers
+      ? "Repeat it with the same idempotency key, or read the state first."
+      : "Read the state before you repeat it.";
   return new LockstepError(
     "outcome-unknown",
-    `The connection to ${server} was lost during ${method} ${path}: whether it took effect isn't known. Repeat it with the same idempotency key, or read the state first.`,
+    `The connection to ${server} was lost during ${method} ${path}: whether it took effect isn't known. ${advice}`,
     { retry: "later", cause: error },
   );
 }

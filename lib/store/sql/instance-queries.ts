@@ -155,13 +155,17 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
  * The instances that have something to do, and one row without an id that tells how far the walk came.
  *
  * Each part is a bounded walk along an index: 10,000 messages of one instance must not hide the others. Of partitions, the
- * walk over all mailboxes looks at the others' too and goes on behind them; timers are filtered as they are met. CROSS JOIN tells
- * SQLite to look up what waits: grouping would have it go through all instances in the order of their ids.
+ * walk over all mailboxes looks at the others' too and goes on behind them; timers are filtered as they are met. Instances are looked up
+ * one by one, in no join: grouping would have SQLite go through all of them in the order of their ids, and PostgreSQL keeps the plan
+ * of a time when there were none.
  */
 export function runnable(now: number, after: string, partitions: Partitions | undefined): Sql {
+  const of = (column: Sql, row: Sql): Sql =>
+    sql`(SELECT i.${column} FROM "instances" AS i WHERE i."id" = ${row})`;
+  const id = sql`w."id"`;
   const inShare = (row: Sql): Sql =>
     partitions
-      ? sql`AND EXISTS (SELECT 1 FROM "instances" AS s WHERE s."id" = ${row} AND s."partition" BETWEEN ${partitions.from} AND ${partitions.to})`
+      ? sql`AND ${of(sql`"partition"`, row)} BETWEEN ${partitions.from} AND ${partitions.to}`
       : empty;
   return sql`WITH RECURSIVE walk("id", "n") AS (
           SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > ${after} ORDER BY "instance_id" LIMIT 1), 1
@@ -171,7 +175,7 @@ export function runnable(now: number, after: string, partitions: Partitions | un
           SELECT "instance_id", "rank" FROM (SELECT "instance_id", "rank" FROM "mailbox" WHERE "parked" = 0 ORDER BY "rank" LIMIT ${walkMax}) AS m
           UNION ALL SELECT "id", NULL FROM walk WHERE "id" IS NOT NULL
           UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ${inShare(sql`"timers"."instance_id"`)} ORDER BY "due_at" LIMIT ${walkMax}) AS t
-        ) SELECT i."id" AS "id", min(COALESCE(w."rank", i."rank")) AS "rank", i."at" AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w CROSS JOIN "instances" AS i WHERE i."id" = w."id" ${inShare(sql`i."id"`)} GROUP BY i."id", i."at" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
+        ) SELECT w."id" AS "id", min(COALESCE(w."rank", ${of(sql`"rank"`, id)})) AS "rank", ${of(sql`"at"`, id)} AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w WHERE ${of(sql`"id"`, id)} = w."id" ${inShare(id)} GROUP BY w."id" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
 /** A state that no more instances are in is rare. */

@@ -72,7 +72,7 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
 export const readyStates = sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket")`;
 /** Each by its own index; a UNION would have SQLite go through all locks in the order of their keys. */
 export const unsettled = (now: number, limit: number): Sql =>
-  sql`SELECT "key" FROM (SELECT * FROM (SELECT "key" ${unsettledLocks(now)} LIMIT ${limit}) AS l UNION ALL SELECT * FROM (SELECT "key" ${unsettledWaiters(now)} LIMIT ${limit}) AS w) AS u GROUP BY "key" LIMIT ${limit}`;
+  sql`SELECT "key" FROM (SELECT "key" ${unsettledLocks(now)} UNION ALL SELECT "key" ${unsettledWaiters(now)}) AS u GROUP BY "key" LIMIT ${limit}`;
 export const unsettledLocks = (now: number | Sql): Sql =>
   sql`FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0`;
 export const unsettledWaiters = (now: number | Sql): Sql =>

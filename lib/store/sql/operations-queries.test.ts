@@ -14,6 +14,7 @@ import type { WorkerRow } from "../workers";
 import { runnable } from "./instance-queries";
 import { unsettled } from "./lock-queries";
 import { openSqlStore } from "./open-sql-store";
+import { planByKey } from "./postgres-pool";
 
 const workerRow = (over: Partial<WorkerRow> = {}): WorkerRow => ({
   id: "w",
@@ -180,6 +181,17 @@ describe.each(providers)("on %s", (provider) => {
     expect(seen).toEqual([300, 500, 700, null]);
   });
 
+  test("I8: however many waiters of one key give up, the other keys are found too", async () => {
+    const row = (key: string, n: number) => `('${key}', ${n}, 's${n}', 'h', 'a', 1000, 1, 10, 1)`;
+    const rows = [...Array.from({ length: 150 }, (_, n) => row("a", n)), row("b", 150), row("c", 151)];
+    await tamper(
+      database.url,
+      `INSERT INTO lock_waiters (key, ticket, session, holder, actor, ttl_ms, since, gives_up_at, heartbeat_at) VALUES ${rows.join(", ")}`,
+    );
+    expect((await store.findUnsettled(100, 100)).sort()).toEqual(["a", "b", "c"]);
+    expect(await store.findUnsettled(100, 2)).toHaveLength(2);
+  });
+
   test("I8: of partitions, mailboxes, timers and tasks are found, however much waits for the others", async () => {
     const ids = Array.from({ length: 600 }, (_, n) => `i${String(n).padStart(3, "0")}`);
     const mine = (id: string) => partitionOf(id) < 2;
@@ -243,6 +255,27 @@ test("on postgresql: looking for work of partitions goes along indexes alone", a
   } finally {
     await client.end();
     await store.close();
+    await database.drop();
+  }
+});
+
+test("on postgresql: planned while there are none, looking for work still looks instances up by their ids", async () => {
+  const database = await freshDatabase("postgresql");
+  await (await openSqlStore({ url: database.url, connections: 1 })).close();
+  const client = new pg.Client({ connectionString: database.url, options: planByKey });
+  await client.connect();
+  try {
+    for (const share of [undefined, { from: 0, to: 31 }]) {
+      const { text } = runnable(2_000, "", share);
+      const { rows } = await client.query<Record<string, string>>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+      const plan = rows.map((row) => row["QUERY PLAN"] ?? "");
+      const looked = plan.flatMap((line, at) => (/ on instances /.test(line) ? [plan[at + 1] ?? ""] : []));
+      expect(looked.length).toBeGreaterThan(0);
+      for (const line of looked) expect(line).toMatch(/Index Cond: \(id = /);
+      expect(plan.join("\n")).not.toContain("Join");
+    }
+  } finally {
+    await client.end();
     await database.drop();
   }
 });
