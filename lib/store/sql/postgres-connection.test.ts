@@ -1,7 +1,9 @@
+import type { PoolClient } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { must } from "@/lib/base/assert";
 import { freshDatabase, tamper, type TestDatabase } from "@/lib/testing/database";
 import { connect, type DatabaseConnection } from "./connection";
+import { openPool } from "./postgres-pool";
 import { raw, sql, type Sql } from "./statement";
 
 const execute = (statement: Sql) => connection.transaction((handle) => handle.execute(statement));
@@ -93,4 +95,19 @@ test("a server that isn't there is a clear error", async () => {
       open.query(sql`SELECT 1`),
     ),
   ).rejects.toMatchObject({ code: "database-unavailable", retry: "later" });
+});
+
+test("a connection whose end is told as it is handed over ends no process", async () => {
+  const pool = openPool(database.url, 1);
+  // What stands behind the answer in the same packet is told before whoever waits for the connection goes on.
+  const client = await new Promise<PoolClient>((resolve, reject) => {
+    pool.connect((error, given) => {
+      if (!given) return reject(error ?? new Error("no connection"));
+      given.emit("error", new Error("terminating connection due to administrator command"));
+      resolve(given);
+    });
+  });
+  client.release(true);
+  expect((await pool.query<{ one: number }>("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  await pool.end();
 });

@@ -50,6 +50,8 @@ const asOptions = (settings: Record<string, string | number>): string =>
     .join(" ");
 export const planByKey = asOptions(byKey);
 
+const ignore = (): void => undefined;
+
 export function openPool(url: string, connections: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -60,8 +62,10 @@ export function openPool(url: string, connections: number): pg.Pool {
     pipeline: true,
     options: `${asOptions(serverTimeouts)} ${planByKey}`,
   });
-  // A connection that breaks while idle is replaced by the pool; its error must not end the process.
-  pool.on("error", () => undefined);
+  // A connection that breaks while idle is replaced by the pool, one in use fails its statement: its error must not end the process.
+  // Listened for as long as it lives: the server's farewell may stand in the very packet that hands the connection over.
+  pool.on("error", ignore);
+  pool.on("connect", (client) => client.on("error", ignore));
   return pool;
 }
 
@@ -74,9 +78,6 @@ export async function postgresTransaction<T>(
   const client = await pool.connect().catch((error: unknown) => {
     throw asStoreError(error);
   });
-  // Without a listener a connection lost between two statements would end the process; the next statement tells.
-  const ignore = () => undefined;
-  client.on("error", ignore);
   const posted: Promise<unknown>[] = [];
   let apart: { statement: RowStatement; rows: readonly object[] }[] = [];
   const gather = gatherer(client);
@@ -124,7 +125,6 @@ export async function postgresTransaction<T>(
     await send(rollback).catch((failure: unknown) => (broken = failure));
     throw known;
   } finally {
-    client.off("error", ignore);
     client.release(broken !== null);
   }
 }
@@ -193,20 +193,15 @@ export function loneStatements(
       let sent = false;
       try {
         const client = await take();
-        // As in a transaction: a connection lost meanwhile is told by the statement.
-        const ignore = () => undefined;
-        client.on("error", ignore);
         let rows: Row[];
         try {
           sent = true;
           const runNext = before ? oneByOne(client, before) : (one: Statement) => run(client, one);
           rows = (await runNext(statement)).rows as Row[];
         } catch (error) {
-          client.off("error", ignore);
           client.release(true);
           throw error;
         }
-        client.off("error", ignore);
         give(client);
         return rows;
       } catch (error) {
@@ -236,7 +231,6 @@ function keep(client: pg.PoolClient, gone: () => void): AtHand {
     gone();
     client.release(lost);
   };
-  // The pool watches only what lies in it: unheard, a connection cut while at hand would end the process.
   const onLost = () => letGo(true);
   client.on("error", onLost);
   const timer = setTimeout(() => letGo(false), atHandMs).unref();

@@ -92,7 +92,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "fence-remembered": {
     what: "a lock's row is read once and believed from then on",
     seed: 55,
-    says: "I3:",
+    says: "I3",
     options: {
       weights: { send: 80, lock: 60, control: 0, task: 0, start: 0 },
       instances: 1,
@@ -112,7 +112,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "acknowledged-early": {
     what: "the caller is answered before the commit, which then never comes",
     seed: 1,
-    says: "I1:",
+    says: "I1",
     options: {
       plant: (store, world) =>
         changed(store, {
@@ -135,13 +135,13 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "timer-in-memory": {
     what: "an armed timer is kept in memory until it is due, and lost with its process",
     seed: 1,
-    says: "I8:",
+    says: "I8",
     options: { plant: timersInMemory },
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
     seed: 14,
-    says: "I4:",
+    says: "I4",
     options: {
       plant: afterCommit((writes) => [
         { ...writes, dedupe: [] },
@@ -152,7 +152,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "mailbox-by-id": {
     what: "the mailbox is read in another order than it was filled in",
     seed: 8,
-    says: "I1:",
+    says: "I1",
     options: {
       weights: only({ send: 80 }),
       busyRate: 0.5,
@@ -162,7 +162,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "outbox-after-commit": {
     what: "what an instance sends to another is written after its step's commit",
     seed: 1,
-    says: "I2:",
+    says: "I2",
     options: {
       plant: afterCommit((writes) => {
         const outside = writes.enqueued.filter(({ actor }) => actor.startsWith("instance:"));
@@ -177,7 +177,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "task-after-commit": {
     what: "a task is begun after the commit of the step that asked for it",
     seed: 1,
-    says: "I2:",
+    says: "I2",
     options: {
       plant: afterCommit((writes) => [
         { ...writes, tasksBegun: [] },
@@ -188,7 +188,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "message-kept": {
     what: "a message is taken out of the mailbox after its step's commit",
     seed: 1,
-    says: "I1:",
+    says: "I1",
     options: {
       weights: only({ send: 80 }),
       busyRate: 0.5,
@@ -201,7 +201,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   "fence-starts-anew": {
     what: "a free lock's row is forgotten, and its fence with it",
     seed: 20,
-    says: "I7:",
+    says: "I7",
     options: {
       plant: inTransactions((tx) => ({
         writeLock: (writes) =>
@@ -228,7 +228,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   "plain-fence-read": {
     what: "fences are read without a lock",
     seed: 1,
-    says: "I3:",
+    says: "I3",
     options: {
       sessions: 1,
       weights: only({ send: 60, lock: 40, force: 40 }),
@@ -249,7 +249,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   "mailbox-before-lock": {
     what: "the mailbox is read before the instance's row is locked",
     seed: 1,
-    says: "I1:",
+    says: "I1",
     options: {
       operations: 16,
       faultRate: 0,
@@ -288,7 +288,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   "incarnation-ignored": {
     what: "a message for an earlier life of its instance is taken for one of this life",
     seed: 1,
-    says: "I3:",
+    says: "I3",
     options: {
       weights: only({ send: 60, start: 60 }),
       clients: 5,
@@ -320,7 +320,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
   "flag-cleared-late": {
     what: "a flag says that a mailbox has something; a step clears it by what it read at its beginning",
     seed: 1,
-    says: "I8:",
+    says: "I8",
     options: {
       weights: only({ send: 40, task: 80 }),
       clients: 6,
