@@ -11,6 +11,7 @@ import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { readPairs } from "./pair-option";
+import { requireReason } from "./require-reason";
 import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { wholeNumber } from "./whole-number";
@@ -56,10 +57,8 @@ export async function batch(args: string[]): Promise<ExitCode> {
 }
 
 async function make(client: Client, verb: BatchVerb, ids: string[], values: Values): Promise<ExitCode> {
-  const { reason, name } = values;
-  if (reason === undefined || reason.trim() === "") {
-    throw new UsageError(`batch ${verb} needs --reason: log and audit keep it.`);
-  }
+  const { name } = values;
+  const reason = requireReason(`batch ${verb}`, values.reason);
   const selection = selectionOf(ids, values);
   const call: ArgsOf<"createBatch"> = {
     verb,

@@ -7,6 +7,7 @@ import type { MigrateResult } from "@/lib/contract/instances";
 import { numberOf, type InstanceVerb, type Values } from "./instance-options";
 import { readPairs } from "./pair-option";
 import { repeatable } from "./repeatable";
+import { requireReason } from "./require-reason";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
@@ -32,10 +33,7 @@ export async function controlInstance(
     await say(deleted, `${instanceId} is deleted, #${deleted.seq}`);
     return exit.ok;
   }
-  const { reason } = values;
-  if (reason === undefined || reason.trim() === "") {
-    throw new UsageError(`instances ${verb} needs --reason: log and audit keep it.`);
-  }
+  const reason = requireReason(`instances ${verb}`, values.reason);
   const control = { instanceId, reason, expectedSeq: numberOf(values, "expected-seq", 0) };
   if (isControl(verb)) {
     const result = await repeatable(values["idempotency-key"], (key) => client[controls[verb]](control, key));

@@ -10,7 +10,7 @@ import { serverOptions } from "./ask-server";
 import { readJson } from "./json-option";
 import { requireVerb } from "./require-verb";
 import { UsageError } from "./usage";
-import { wholeNumber } from "./whole-number";
+import { optionalWholeNumber } from "./whole-number";
 
 const control = ["reason", "expected-seq", "idempotency-key"];
 /** What each verb takes, beside what all commands do that ask a server. */
@@ -84,10 +84,8 @@ export function readInstanceCall(args: string[]): InstanceCall {
 type TextOption = { [N in keyof Values]-?: Values[N] extends string | undefined ? N : never }[keyof Values];
 
 /** Undefined when it was left out. */
-export function numberOf(values: Values, name: TextOption, min = 1): number | undefined {
-  const text = values[name];
-  return text === undefined ? undefined : wholeNumber(`--${name}`, text, min);
-}
+export const numberOf = (values: Values, name: TextOption, min = 1): number | undefined =>
+  optionalWholeNumber(`--${name}`, values[name], min);
 
 /** Undefined when it was left out. */
 export function jsonOf(values: Values, name: TextOption): Json | undefined {

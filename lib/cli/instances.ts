@@ -1,7 +1,8 @@
 /**
  * `lockstep instances`: a server's instances, listed, started, sent to and controlled.
  *
- * Holds: each write but `delete` carries an idempotency key, the caller's or its own; what the server refuses is said in its words, exit 1.
+ * Holds: each write but `delete` carries an idempotency key, the caller's or its own; what the server refuses is said in its
+ *        words, exit 1.
  */
 import type { ArgsOf, Client } from "@/lib/client/client";
 import type { InstanceStatus } from "@/lib/contract/instances";

@@ -9,9 +9,10 @@ import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
 import type { LockSummary } from "@/lib/contract/locks";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
+import { requireReason } from "./require-reason";
 import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
-import { wholeNumber } from "./whole-number";
+import { optionalWholeNumber, wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 const parse = (args: string[]) =>
@@ -86,10 +87,7 @@ async function act(client: Client, verb: string, key: string, values: Values): P
     }
   } else {
     assert(verb === "force-release", "every verb that is known is done");
-    const { reason } = values;
-    if (reason === undefined || reason.trim() === "") {
-      throw new UsageError("locks force-release needs --reason: log and audit keep it.");
-    }
+    const reason = requireReason("locks force-release", values.reason);
     if (values.fence === undefined) {
       throw new UsageError(
         "locks force-release needs --fence, as locks show tells it: it may have moved since.",
@@ -113,7 +111,7 @@ async function act(client: Client, verb: string, key: string, values: Values): P
 const leases = {
   async acquire(client: Client, key: string, values: Values): Promise<ExitCode> {
     const session = sessionOf("acquire", values);
-    const times = { ttlMs: numberOf(values, "ttl-ms"), waitMs: numberOf(values, "wait-ms", 0) };
+    const times = { ttlMs: ttlOf(values), waitMs: optionalWholeNumber("--wait-ms", values["wait-ms"], 0) };
     const call = { key, session, holder: values.holder ?? session, ...times };
     const answer = await client.acquireLock(call, { idempotencyKey: crypto.randomUUID() });
     if (values.json) await writeLine(JSON.stringify(answer));
@@ -128,7 +126,7 @@ const leases = {
     return answer.result === "acquired" ? exit.ok : exit.chart;
   },
   async renew(client: Client, key: string, values: Values): Promise<ExitCode> {
-    const call = { key, ...leaseOf("renew", values), ttlMs: numberOf(values, "ttl-ms") };
+    const call = { key, ...leaseOf("renew", values), ttlMs: ttlOf(values) };
     const answer = await client.renewLock(call, { idempotencyKey: crypto.randomUUID() });
     await writeLine(values.json ? JSON.stringify(answer) : `${key} is yours ${until(answer)}`);
     return exit.ok;
@@ -160,9 +158,6 @@ function leaseOf(verb: string, values: Values): { session: string; fence: number
   throw new UsageError(`locks ${verb} needs --fence, as locks acquire told it.`);
 }
 
-function numberOf(values: Values, name: "ttl-ms" | "wait-ms", min = 1): number | undefined {
-  const text = values[name];
-  return text === undefined ? undefined : wholeNumber(`--${name}`, text, min);
-}
+const ttlOf = (values: Values): number | undefined => optionalWholeNumber("--ttl-ms", values["ttl-ms"]);
 
 const until = ({ expiresAt }: { expiresAt: number }): string => `until ${new Date(expiresAt).toISOString()}`;

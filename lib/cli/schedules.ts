@@ -13,7 +13,7 @@ import { readJson } from "./json-option";
 import { readPairs } from "./pair-option";
 import { requireVerb } from "./require-verb";
 import { UsageError, type ExitCode } from "./usage";
-import { wholeNumber } from "./whole-number";
+import { optionalWholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
 
 type Rule = Omit<ArgsOf<"createSchedule">, "id">;
@@ -133,10 +133,7 @@ const tickLine = ({ dueAt, outcome, missed, instanceId, error }: TickView): stri
 function ruleOf(values: Values, present: ScheduleView | null): Rule {
   const cron = values.cron ?? present?.cron;
   if (cron === undefined) throw new UsageError(`schedules create needs --cron, e.g. --cron "30 2 * * *".`);
-  const misfireMax =
-    values["misfire-max"] === undefined
-      ? present?.misfireMax
-      : wholeNumber("--misfire-max", values["misfire-max"]);
+  const misfireMax = optionalWholeNumber("--misfire-max", values["misfire-max"]) ?? present?.misfireMax;
   return {
     cron,
     timeZone: values.zone ?? present?.timeZone ?? "UTC",
@@ -166,11 +163,10 @@ function actionOf(values: Values, present: ScheduleView["action"] | null): Rule[
   const before = present?.kind === "start" ? present : null;
   const chartId = values.chart ?? before?.chartId;
   if (chartId === undefined) throw new UsageError("Say what it does: --chart ID, or --send EVENT.");
-  const version = values.version === undefined ? before?.version : wholeNumber("--version", values.version);
+  const version = optionalWholeNumber("--version", values.version) ?? before?.version;
   const input = values.input === undefined ? before?.input : readJson("--input", values.input);
   const businessKey = values["business-key"] ?? before?.businessKey;
-  const priority =
-    values.priority === undefined ? before?.priority : wholeNumber("--priority", values.priority, 0);
+  const priority = optionalWholeNumber("--priority", values.priority, 0) ?? before?.priority;
   return {
     kind: "start",
     chartId,

@@ -9,3 +9,7 @@ export function wholeNumber(name: string, text: string | undefined, min = 1): nu
     `${name} takes a whole number from ${min} on${text === undefined ? "" : `, not ${text}`}.`,
   );
 }
+
+/** Undefined when it was left out. */
+export const optionalWholeNumber = (name: string, text: string | undefined, min = 1): number | undefined =>
+  text === undefined ? undefined : wholeNumber(name, text, min);

@@ -75,7 +75,6 @@ export function transactionVerbs(dialect: Dialect): (open: OpenTransaction) => S
   /** Which verbs a room has is seen at the first transaction. */
   let known = false;
   const learn = (open: OpenTransaction): void => {
-    known = true;
     rooms.forEach((room, at) => {
       for (const name of Object.keys(room(open)))
         Object.defineProperty(Made.prototype, name, {
@@ -86,6 +85,7 @@ export function transactionVerbs(dialect: Dialect): (open: OpenTransaction) => S
           },
         });
     });
+    known = true;
   };
 
   return (open) => {

@@ -240,7 +240,7 @@ export const plantedStatementFaults: Record<string, PlantedFault> = {
         async shareLocks(keys) {
           const rows = await tx.shareLocks(keys);
           // Long enough for a whole verb of the lock.
-          if (rows.some(({ session }) => session !== null)) for (let n = 0; n < 6; n += 1) await dawdle(tx);
+          if (rows.some(({ session }) => session !== null)) await dawdle(tx, 60);
           return rows;
         },
       })),
@@ -370,8 +370,8 @@ function timersInMemory(store: Store, world: World, process: SimProcess | null):
 }
 
 /** A step that has much to do: others come between more often. */
-async function dawdle(tx: StoreTransaction): Promise<void> {
-  for (let left = 10; left > 0; left -= 1) await tx.now();
+async function dawdle(tx: StoreTransaction, statements = 10): Promise<void> {
+  for (let left = statements; left > 0; left -= 1) await tx.now();
 }
 
 /** What each transaction did is taken over when it has committed. */
