@@ -42,6 +42,6 @@ test("a halt names its cause, how much waits, and the verb that helps", () => {
   });
   expect(haltOf({ status: "stuck", pending: 0, error })).toMatchObject({
     title: "Stuck.",
-    verb: "terminate",
+    verb: "redrive",
   });
 });

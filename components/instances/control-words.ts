@@ -47,9 +47,10 @@ export const controlWords: Record<ControlVerb, ControlWords> = {
     doing: "Redriving…",
     icon: RotateCcw,
     danger: false,
-    from: ["failed"],
+    from: ["failed", "stuck"],
     does: [
-      "It runs again, from the event that failed: that one first, then what waits behind it.",
+      "One that failed runs again, from the event that failed: that one first, then what waits behind it.",
+      "One that is stuck goes on undoing: what could not be undone is tried again, with all its attempts.",
       "If nothing has changed since, it fails again.",
     ],
   },
@@ -108,8 +109,8 @@ export function haltOf(instance: {
     case "stuck":
       return {
         title: "Stuck.",
-        text: `${error ? `${error.code}: ${error.message}. ` : ""}What it did could not be undone: put it right by hand, then end it.${waiting}`,
-        verb: "terminate",
+        text: `${error ? `${error.code}: ${error.message}. ` : ""}What it did could not be undone: mend the cause and redrive it, or put it right by hand and terminate it.${waiting}`,
+        verb: "redrive",
       };
     case "cancelling":
       return { title: "Being cancelled.", text: "Its chart cleans up.", verb: "terminate" };

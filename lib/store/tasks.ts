@@ -131,8 +131,8 @@ export interface TaskTransaction extends SagaReads {
   holdTasksOf(instanceIds: readonly string[]): Promise<void>;
   /** Tasks as they are now; each one's row is held. One that is over frees its concurrency key. */
   writeTasks(rows: readonly TaskRow[]): Promise<void>;
-  /** The same for one that gets another input and more attempts. */
-  beginTaskAnew(row: TaskRow): Promise<void>;
+  /** The same for those that get another input or more attempts; they join the queues of their concurrency keys again. */
+  beginTasksAnew(rows: readonly TaskRow[]): Promise<void>;
   /**
    * Gives a free key to the task that has waited longest for it, or to nobody. Who begins to wait meanwhile comes after us.
    */

@@ -25,6 +25,8 @@ export type ControlInput =
       invocations?: Snapshot["invocations"];
       /** The start itself had failed: it begins anew. */
       start?: StartInput;
+      /** It was stuck: its undoing goes on. */
+      undo?: true;
     }
   | {
       kind: "control";
@@ -60,6 +62,7 @@ export function applyControl(
     case "cancel":
       return cancelled(machine, before, input.data, options);
     case "redrive": {
+      if (input.undo) return { result: unmoved(before), status: "compensating" };
       if (input.start) {
         const result = applyStart(machine, input.start, options);
         return { result, status: result.snapshot.status };

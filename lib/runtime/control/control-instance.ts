@@ -42,7 +42,7 @@ export interface ControlVerb {
   /** Completes the entry's input. */
   inputOf?: (input: ControlInput, held: HeldTurn) => ControlInput;
   /** After the entry is recorded. */
-  afterEntry?: (held: HeldTurn) => void;
+  afterEntry?: (held: HeldTurn) => void | Promise<void>;
 }
 
 /** Throws `not-found`, `instance-ended`, `wrong-status`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`. */
@@ -91,7 +91,7 @@ export async function controlInstance(
         dedupeKey: args.idempotencyKey ?? null,
       };
       turn.record(entry, result, after);
-      afterEntry?.(held);
+      await afterEntry?.(held);
       await tx.writeAudit({
         id: newAuditId(),
         at: now,

@@ -1,6 +1,7 @@
 /**
  * A failed instance taken up again from the step that failed it: the same message, timer or answer first, then what waited
- * behind it. One whose very start failed begins anew.
+ * behind it. One whose very start failed begins anew. A stuck one goes on undoing: what could not be undone is tried again,
+ * with as many attempts as at first.
  *
  * Holds: what the failed step had used up (a timer, an invocation) is put back by the control entry itself, so that replay
  *        finds it there (I5).
@@ -17,6 +18,8 @@ import { findLiveInstance } from "../instances/get-instance";
 import { newMessageId } from "../new-id";
 import { rebuildState } from "../instances/rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
+import { failedUndoings } from "../tasks/saga-rules";
+import { undoneAgain } from "../tasks/task-rules";
 
 /** Entries since the failure: few, because a failed instance applies nothing. */
 const lookBack = 50;
@@ -26,15 +29,24 @@ export async function redriveInstance(
   actor: Actor,
   args: ControlArgs,
 ): Promise<ControlResult> {
-  const verb = { verb: "redrive", from: ["failed"], done: [] } as const;
+  const verb = { verb: "redrive", from: ["failed", "stuck"], done: [] } as const;
   requirePermission(actor, "instances:control");
   const row = await findLiveInstance(context.store, args.instanceId);
-  if (row.status !== "failed") return controlInstance(context, actor, args, verb);
-  const failed = await findFailed(context, args.instanceId);
-  const again = await repetitionOf(context, failed);
+  if (row.status !== "failed" && row.status !== "stuck") return controlInstance(context, actor, args, verb);
+  const again =
+    row.status === "stuck" ? undoing : await repetitionOf(context, await findFailed(context, args.instanceId));
   // Another redrive may come between: then this one would repeat the wrong step.
   return controlInstance(context, actor, args, { ...verb, ...again, lookedAt: row.seq });
 }
+
+const undoing: Pick<ControlVerb, "inputOf" | "afterEntry"> = {
+  inputOf: (input) => ({ ...input, undo: true }) as ControlInput,
+  async afterEntry({ tx, row, now }) {
+    const given = failedUndoings(await tx.sagaTasks(row.id, row.incarnation));
+    const tasks = await tx.lockTasks(given);
+    await tx.beginTasksAnew(tasks.map((task) => undoneAgain(task, task.input, now)));
+  },
+};
 
 async function findFailed({ store }: RuntimeContext, instanceId: string): Promise<LogRow> {
   const lines = await store.listLog(instanceId, null, lookBack);

@@ -25,7 +25,7 @@ export type SagaStep =
 export function nextOfSaga(tasks: readonly TaskRow[], now: number): SagaStep {
   const undoings = tasks.filter(({ kind }) => kind === "compensation");
   if (undoings.some(({ endedAt }) => endedAt === null)) return { do: "wait" };
-  const failed = undoings.find(({ status }) => status === "failed");
+  const [failed] = failedUndoings(tasks);
   if (failed) return { do: "stuck", task: failed };
   const undone = new Set(undoings.map(({ taskId }) => taskId));
   const deeds = tasks
@@ -38,6 +38,10 @@ export function nextOfSaga(tasks: readonly TaskRow[], now: number): SagaStep {
   if (!last) return { do: "done", undone: undoings.length };
   return deeds.some(({ task }) => mayRun(task, now)) ? { do: "wait" } : { do: "undo", ...last };
 }
+
+/** What has used up its attempts. */
+export const failedUndoings = (tasks: readonly TaskRow[]): TaskRow[] =>
+  tasks.filter(({ kind, status }) => kind === "compensation" && status === "failed");
 
 /** Codes of attempts that ended without anybody's word. */
 const unknownCodes: ReadonlySet<string> = new Set(["timeout", "lease-expired"]);

@@ -111,6 +111,68 @@ describe.each(providers)("sagas on %s", (provider) => {
     await becomes({ status: "terminated" });
   });
 
+  test("I9: one that is stuck is redriven: what could not be undone is tried again, with all its attempts, then the rest", async () => {
+    await begin();
+    await done("reserve", "r1");
+    await done("lift", "l1");
+    await fails("drop");
+    const lowering = await claim("lower");
+    const error = { code: "jammed", message: "jammed", retry: false };
+    await at.runtime.failTask(local, { token: lowering.token, error });
+    await becomes({ status: "stuck", error: { code: "compensation-failed" } });
+    const redrive = () => at.runtime.redriveInstance(local, { instanceId: "m", reason: "oiled" });
+    expect(await redrive()).toMatchObject({ status: "compensating", changed: true });
+    expect(await get()).toMatchObject({ error: null, configuration: ["undoing"] });
+    const again = await claim("lower");
+    expect(again).toMatchObject({ input: lowering.input, idempotencyKey: lowering.idempotencyKey });
+    await at.runtime.completeTask(local, { token: again.token });
+    for (let round = 1; round <= 2; round += 1) {
+      await fails("release");
+      await becomes({ status: "compensating" });
+      await fails("release");
+      await becomes({ status: "stuck" });
+      expect(await redrive()).toMatchObject({ status: "compensating" });
+    }
+    await done("release", null);
+    await becomes({ status: "running", configuration: ["home"] });
+    expect(await at.runtime.getState(local, { instanceId: "m" })).toMatchObject({ hashMatches: true });
+    await expect(redrive()).rejects.toMatchObject({ code: "wrong-status" });
+  });
+
+  test("an undoing that is tried again waits for its concurrency key as at first", async () => {
+    at = await freshRuntime(provider);
+    const chart = mission();
+    const { reserving } = chart.states as { reserving: { invoke: { compensate: JsonObject } } };
+    Object.assign(reserving.invoke.compensate, { concurrencyKey: "'bay'", retry: { attempts: 1 } });
+    await publish(at.runtime, "mission", chart);
+    at.runtime.startWorkers();
+    const error = { code: "no", message: "no", retry: false };
+    for (const id of ["m", "n"]) {
+      await at.runtime.startInstance(local, { chartId: "mission", id });
+      await done("reserve", "r1");
+      await claim("lift");
+      await at.runtime.sendEvent(local, { instanceId: id, type: "giveUp" });
+      // Nobody says what came of it: it is undone as well.
+      await advance(at.database.url, 61_000);
+      await done("lower", null);
+      if (id === "m") {
+        await at.runtime.failTask(local, { token: (await claim("release")).token, error });
+        await becomes({ status: "stuck" });
+      }
+    }
+    const other = await claim("release");
+    expect(other.instanceId).toBe("n");
+    await at.runtime.redriveInstance(local, { instanceId: "m", reason: "oiled" });
+    const now = { types: ["release"], workerId: "w", waitMs: 600 };
+    expect((await at.runtime.claimTasks(local, now)).tasks).toEqual([]);
+    const { items } = await at.runtime.listTasks(local, { instanceId: "m" });
+    expect(items.find(({ kind, status }) => kind === "compensation" && status === "pending")).toMatchObject({
+      waits: { for: "key", key: "bay", instanceId: "n" },
+    });
+    await at.runtime.completeTask(local, { token: other.token });
+    expect((await claim("release")).instanceId).toBe("m");
+  });
+
   test("I3: a deed whose outcome is unknown is undone once no attempt can run; a late result is handed over", async () => {
     await begin();
     await done("reserve", "r1");

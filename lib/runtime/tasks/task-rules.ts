@@ -66,7 +66,7 @@ export function newTask(
     rank: at - instance.priority * rankPerTierMs,
     readyAt: at,
     attempt: 0,
-    attemptsMax: effect.retry?.attemptsMax ?? taskAttemptsMax,
+    attemptsMax: attemptsMaxOf(effect.retry ?? {}),
     fence: 0,
     retry: JSON.stringify(effect.retry ?? {}),
     timeoutMs: effect.timeoutMs ?? null,
@@ -195,13 +195,13 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
 export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
   waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
 
-/** An undoing that knows more now: from the beginning, once its present attempt can't run any more. */
-export const undoneAgain = (task: TaskRow, input: Json, now: number): TaskRow =>
-  waiting(
+/** An undoing from the beginning, once its present attempt can't run any more. `input`: JSON. */
+export const undoneAgain = (task: TaskRow, input: string, now: number): TaskRow => ({
+  ...waiting(
     {
       ...task,
-      input: JSON.stringify(input),
-      attemptsMax: task.attempt + task.attemptsMax,
+      input,
+      attemptsMax: task.attempt + attemptsMaxOf(retryOf(task)),
       token: null,
       overallUntil: null,
       result: null,
@@ -210,7 +210,10 @@ export const undoneAgain = (task: TaskRow, input: Json, now: number): TaskRow =>
     },
     Math.max(now, task.leaseUntil ?? now),
     now,
-  );
+  ),
+  // One that waits for its concurrency key still does.
+  queue: task.status === "pending" ? task.queue : task.type,
+});
 
 /** Not tried, for a reason outside the task: again after a while, and the attempt doesn't count. */
 export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow =>
@@ -244,5 +247,7 @@ function backoffMs(policy: RetryPolicy, attempt: number, chance: number): number
   const full = Math.min(delayMaxMs, delayMs * factor ** Math.max(0, attempt - 1));
   return Math.round(full * (1 - 0.25 * chance));
 }
+
+const attemptsMaxOf = ({ attemptsMax }: RetryPolicy): number => attemptsMax ?? taskAttemptsMax;
 
 export const retryOf = (task: Pick<TaskRow, "retry">): RetryPolicy => JSON.parse(task.retry) as RetryPolicy;

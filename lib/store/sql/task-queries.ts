@@ -117,9 +117,10 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
       }
       return Promise.resolve();
     },
-    beginTaskAnew(row) {
-      handle.postRows(updateOf(dialect, tasks, keyColumns, [...changing, "input", "attemptsMax"]), [row]);
-      return Promise.resolve();
+    async beginTasksAnew(rows) {
+      if (rows.length === 0) return;
+      const placed = await withTurns(handle, dialect, rows);
+      handle.postRows(updateOf(dialect, tasks, keyColumns, [...changing, "input", "attemptsMax"]), placed);
     },
     async serveKey({ scope, key }, now) {
       const [held] = await handle.query<KeyRow>(
@@ -220,7 +221,7 @@ const matching = (dialect: Dialect, table: string, key: readonly string[]): stri
   key.map((name) => `"${table}".${columnName(name)} = ${dialect.cell(name)}`).join(" AND ");
 
 /**
- * The new tasks; one whose concurrency key another holds may not be claimed yet. Taking or touching a key's row holds it, so
+ * Tasks that begin; one whose concurrency key another holds may not be claimed yet. Taking or touching a key's row holds it, so
  * that whoever frees it meanwhile finds us waiting.
  */
 async function withTurns(handle: Handle, dialect: Dialect, begun: readonly TaskRow[]): Promise<TaskRow[]> {
