@@ -97,6 +97,7 @@ import { terminateInstance } from "./control/terminate-instance";
 import { updateSchedule } from "./schedules/update-schedule";
 import { WorkerOrders } from "./operations/worker-orders";
 import { Presence } from "./operations/worker-registry";
+import { CircleBreaker } from "./workers/break-circles";
 import { countFleet, FleetCounter } from "./workers/count-fleet";
 import { TaskWaits } from "./tasks/task-waits";
 import { fireSchedules } from "./workers/fire-schedules";
@@ -259,7 +260,7 @@ export function createRuntime({
     store,
     machines,
     sends: new SendQueue(store, machines, caution, afterBatch),
-    lockWaits: new LockWaits(store, closing.signal),
+    lockWaits: new LockWaits(store, machines, closing.signal),
     taskWaits: new TaskWaits(store, closing.signal),
     closing: closing.signal,
     wake,
@@ -298,6 +299,7 @@ export function createRuntime({
     batches: () => runBatches(context, report),
   };
   const fleet = new FleetCounter(store, machines);
+  const circles = new CircleBreaker(store, machines, wake);
   const purge = { workerId, archiveFolder };
   const purger = new Purger(context, purge);
   const feed = new ChangeFeed(store, closing.signal, report);
@@ -319,7 +321,7 @@ export function createRuntime({
       loops = startWorkLoops(
         store,
         { ...rounds, steps },
-        [fleet, purger, presence, orders].map((each) => () => each.round()),
+        [fleet, circles, purger, presence, orders].map((each) => () => each.round()),
         report,
       );
       store.onCommit((where) => {

@@ -69,6 +69,18 @@ export interface LockFilter {
   search?: string | undefined;
 }
 
+/** A place in a queue, and who holds the lock. */
+export interface LockWait extends Pick<WaiterRow, "key" | "ticket" | "session" | "holder" | "since"> {
+  /** The state that waits, and its instance's chart; null: a caller waits. */
+  state: string | null;
+  chartId: string | null;
+  version: number | null;
+  /** The holder's session, null: nobody's; with its state when one holds it. */
+  heldBy: string | null;
+  heldHolder: string | null;
+  heldState: string | null;
+}
+
 export interface LockReads {
   findLock(key: string): Promise<LockListRow | null>;
   /** Rows of those keys that exist. */
@@ -88,6 +100,8 @@ export interface LockReads {
   findReadyStates(limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
   /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
   findUnsettled(now: number, limit: number): Promise<string[]>;
+  /** Who waits, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */
+  lockWaits(limit: number): Promise<LockWait[]>;
   /** The keys a session waits for are held by these sessions. For the search of cycles; one level. */
   sessionsBlocking(sessions: readonly string[]): Promise<{ waiter: string; key: string; holder: string }[]>;
 }

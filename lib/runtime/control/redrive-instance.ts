@@ -34,7 +34,9 @@ export async function redriveInstance(
   const row = await findLiveInstance(context.store, args.instanceId);
   if (row.status !== "failed" && row.status !== "stuck") return controlInstance(context, actor, args, verb);
   const again =
-    row.status === "stuck" ? undoing : await repetitionOf(context, await findFailed(context, args.instanceId));
+    row.status === "stuck"
+      ? undoing
+      : await repetitionOf(context, await findFailed(context, args.instanceId));
   // Another redrive may come between: then this one would repeat the wrong step.
   return controlInstance(context, actor, args, { ...verb, ...again, lookedAt: row.seq });
 }

@@ -27,7 +27,7 @@ export interface AcquireLockArgs extends Idempotent {
 type Wait = Extract<Acquired, { result: "waiting" }>;
 type Answer = AcquireResult | Wait;
 
-/** Throws `lock-deadlock` when waiting would close a circle of sessions that wait for each other. */
+/** Throws `lock-deadlock` when waiting would close, or is the youngest in, a circle of those that wait for each other. */
 export async function acquireLock(
   context: RuntimeContext,
   actor: Actor,
@@ -49,6 +49,13 @@ export async function acquireLock(
   // Granted: the same session is given its fence, and the answer is kept for repeats. Else it leaves the queue.
   const last = await ask(context, actor, args, 0, { wait: first, reason: reasons[end] });
   if (end === "closed" && last.result === "busy") throw shuttingDown();
+  if (end === "deadlock" && last.result === "busy") {
+    throw new LockstepError(
+      "lock-deadlock",
+      `Waiting for ${args.key} would never end: ${last.holder} is before ${args.session} and waits, directly or through others, for a lock that ${args.session} holds. Release that first.`,
+      { details: { key: args.key, session: args.session } },
+    );
+  }
   if (last.result === "waiting") throw new LockstepError("internal", "a call that does not wait was told to");
   return last;
 }
@@ -58,6 +65,7 @@ const reasons: Record<WaitEnd, string> = {
   timeout: "its time is up",
   closed: "the server is shutting down",
   gone: "its call is gone",
+  deadlock: "it would wait for ever",
 };
 
 function ask(

@@ -2,11 +2,13 @@
  * The calls of this process that wait in line for locks: one watcher for all of them, holding no connection.
  *
  * Holds: a grant by this process is noticed at once, one by another within 100 ms; while a call waits its place is kept
- *        alive, and when the process dies it falls silent and is passed over.
+ *        alive, and when the process dies it falls silent and is passed over. One that would wait for ever is ended.
  */
 import type { Store } from "@/lib/store/store";
+import type { Machines } from "../charts/machines";
 import { waiterBeatMs } from "../limits";
 import { pause } from "../pause";
+import { circlesMs, findDeadlocked } from "./wait-circles";
 
 const watchMs = 100;
 
@@ -16,17 +18,19 @@ interface Waiting {
   giveUpAt: number;
   resolve(end: WaitEnd): void;
 }
-/** `gone`: its caller is not there any more. */
-export type WaitEnd = "granted" | "timeout" | "closed" | "gone";
+/** `gone`: its caller is not there any more. `deadlock`: it would wait for ever. */
+export type WaitEnd = "granted" | "timeout" | "closed" | "gone" | "deadlock";
 
 export class LockWaits {
   private readonly waiting = new Set<Waiting>();
   private watching: Promise<void> | null = null;
   private hint: () => void = () => undefined;
   private beatAt = 0;
+  private circlesAt = 0;
 
   constructor(
     private readonly store: Store,
+    private readonly machines: Machines,
     private readonly closing: AbortSignal,
   ) {
     store.onCommit(() => this.hint());
@@ -44,11 +48,13 @@ export class LockWaits {
 
   private async watch(): Promise<void> {
     this.beatAt = performance.now() + waiterBeatMs;
+    this.circlesAt = performance.now() + circlesMs;
     while (this.waiting.size > 0) {
       const hinted = new Promise<void>((resolve) => (this.hint = resolve));
       try {
         await this.look();
         await this.beat();
+        await this.breakCircles();
       } catch {
         // The database is away: the calls' own time goes on running.
       }
@@ -75,6 +81,16 @@ export class LockWaits {
       const heartbeatAt = await tx.now();
       await tx.beatWaiters(waiters.map((waiter) => ({ ...waiter, heartbeatAt })));
     });
+  }
+
+  private async breakCircles(): Promise<void> {
+    if (performance.now() < this.circlesAt || this.waiting.size === 0) return;
+    this.circlesAt = performance.now() + circlesMs;
+    for (const { key, session } of await findDeadlocked(this.store, this.machines)) {
+      for (const one of this.waiting) {
+        if (one.key === key && one.session === session) this.end(one, "deadlock");
+      }
+    }
   }
 
   private end(one: Waiting, end: WaitEnd): void {

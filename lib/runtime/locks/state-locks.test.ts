@@ -176,6 +176,99 @@ describe.each(providers)("locks held by states on %s", (provider) => {
     expect(await lock("Z")).toMatchObject({ status: "free", fence: 16 });
   }, 30_000);
 
+  describe("waits that would never end", () => {
+    /** Holds the first of its keys and, within, waits for the second; gives all up when it is told that it can't. */
+    const crossing: JsonObject = {
+      lockstep: 1,
+      context: { refused: null },
+      initial: "zone",
+      states: {
+        zone: {
+          invoke: { id: "outer", src: "lock", input: { keys: "[input[0]]" } },
+          initial: "waiting",
+          states: {
+            waiting: { on: { "done.invoke.outer": "near" } },
+            near: { on: { go: "crossing" } },
+            crossing: {
+              invoke: { id: "inner", src: "lock", input: { keys: "[input[1]]", wait: "'10m'" } },
+              on: {
+                "done.invoke.inner": "across",
+                "error.invoke.inner": { target: "#off", actions: { assign: { refused: "event.data" } } },
+              },
+            },
+            across: {},
+          },
+          on: { leave: "#off" },
+        },
+        off: { id: "off" },
+      },
+    };
+    const cross = async (id: string, ...keys: string[]) => {
+      await at.runtime.startInstance(local, { chartId: "crossing", id, input: keys });
+      await is(id, "zone.near");
+    };
+    const waits = (key: string, count: number) =>
+      vi.waitFor(async () => expect((await lock(key)).queue).toHaveLength(count), 5_000);
+    const prepare = async () => {
+      await begin();
+      await publish(at.runtime, "crossing", crossing);
+    };
+    const deadlock = (key: string, holder: string | null) => ({
+      refused: { code: "lock-deadlock", data: { key, holder } },
+    });
+
+    test("of two states that wait for each other the younger hears lock-deadlock, and the other goes on", async () => {
+      await prepare();
+      await cross("a", "K", "L");
+      await cross("b", "L", "K");
+      await send("a", "go");
+      await waits("L", 1);
+      await advance(at.database.url, 10);
+      await send("b", "go");
+      await is("b", "off");
+      expect((await get("b")).context).toMatchObject(deadlock("K", "a"));
+      await is("a", "zone.across");
+      expect((await get("a")).context).toEqual({ refused: null });
+      expect(await lock("K")).toMatchObject({ holder: "a", queue: [] });
+    });
+
+    test("a state that waits for what it holds itself hears it too", async () => {
+      await prepare();
+      await cross("a", "K", "K");
+      await send("a", "go");
+      await is("a", "off");
+      expect((await get("a")).context).toMatchObject(deadlock("K", "a"));
+      expect(await lock("K")).toMatchObject({ status: "free", queue: [] });
+    });
+
+    test("so does a caller that waits for a state, when it holds what that waits for", async () => {
+      await prepare();
+      const mine = { session: "s", holder: "client", ttlMs: 60_000 };
+      await at.runtime.acquireLock(local, { key: "L", ...mine });
+      await cross("a", "K", "L");
+      await send("a", "go");
+      await waits("L", 1);
+      await advance(at.database.url, 10);
+      await expect(
+        at.runtime.acquireLock(local, { key: "K", ...mine, waitMs: 20_000 }),
+      ).rejects.toMatchObject({ code: "lock-deadlock", details: { key: "K", session: "s" } });
+      expect(await lock("K")).toMatchObject({ holder: "a", queue: [] });
+      await at.runtime.releaseLock(local, { key: "L", session: "s", fence: 1 });
+      await is("a", "zone.across");
+    });
+
+    test("who stands before in a queue is waited for as well: several keys are granted together", async () => {
+      await prepare();
+      await cross("b", "L", "K");
+      await enter("a", "K", "L");
+      await waits("K", 1);
+      await advance(at.database.url, 10);
+      await send("b", "go");
+      await is("b", "off");
+      await is("a", "zone.inside");
+    });
+  });
+
   test("a client can't use a state's name", async () => {
     await begin();
     const asked = { key: "Z", session: "state:a:1:1:hold", holder: "a", ttlMs: 1_000 };

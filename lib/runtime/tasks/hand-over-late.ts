@@ -36,7 +36,8 @@ export async function handOverLate(context: RuntimeContext, token: string, outpu
     const deed = { outcome: "succeeded", result: output } as const;
     const made = undo && compensationInput(machine, session, compensation, deed, now);
     await tx.writeTasks([late]);
-    if (made && "input" in made) await tx.beginTasksAnew([undoneAgain(undo, JSON.stringify(made.input), now)]);
+    if (made && "input" in made)
+      await tx.beginTasksAnew([undoneAgain(undo, JSON.stringify(made.input), now)]);
     return true;
   });
 }

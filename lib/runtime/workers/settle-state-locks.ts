@@ -37,20 +37,25 @@ export async function grantReadyStates(store: Store): Promise<boolean> {
   return granted > 0;
 }
 
-/** True when it was answered. */
-export function settleLockTask(store: Store, key: TaskKey): Promise<boolean> {
+/** True when it was answered. `endless`: a key for which it would wait for ever. */
+export function settleLockTask(store: Store, key: TaskKey, endless?: string): Promise<boolean> {
   return store.transaction(async (tx) => {
     const [task] = await tx.lockTasks([{ instanceId: key.instanceId, taskId: key.taskId }]);
     if (!task || task.kind !== "lock" || task.endedAt !== null) return false;
     const writes = noWrites();
-    const after = await settled(tx, task, writes);
+    const after = await settled(tx, task, writes, endless);
     await tx.writeTasks([after]);
     await tx.writeSteps(writes);
     return after.endedAt !== null;
   });
 }
 
-async function settled(tx: StoreTransaction, task: TaskRow, writes: StepWrites): Promise<TaskRow> {
+async function settled(
+  tx: StoreTransaction,
+  task: TaskRow,
+  writes: StepWrites,
+  endless: string | undefined,
+): Promise<TaskRow> {
   const read = readLockRequest(JSON.parse(task.input) as Json);
   if ("error" in read) return over(task, { error: read.error }, "system", writes, await tx.now());
   const { keys, waitMs, holdMaxMs } = read;
@@ -74,6 +79,15 @@ async function settled(tx: StoreTransaction, task: TaskRow, writes: StepWrites):
   } else if (task.status === "pending" && waitMs > 0) {
     for (const book of books) joinAsState(book, { ...to, givesUpAt: now + waitMs });
     after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: now + waitMs, updatedAt: now };
+  } else if (endless !== undefined && task.status === "running") {
+    for (const book of books) giveUp(book, session, "it would wait for ever");
+    const holder = books.find(({ row }) => row.key === endless)?.row.holder ?? null;
+    const error: TaskError = {
+      code: "lock-deadlock",
+      message: `${endless} would never be had: ${holder ?? "who is before it"} waits, directly or through others, for what ${task.instanceId} holds`,
+      data: { key: endless, holder },
+    };
+    after = over(task, { error }, "system", writes, now);
   } else if (task.status === "pending" || (task.dueAt ?? Infinity) <= now) {
     for (const book of books) giveUp(book, session);
     const { key, holder } = blocking.row;

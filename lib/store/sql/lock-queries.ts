@@ -16,7 +16,7 @@ import type {
   WaiterRow,
 } from "../locks";
 import type { Reader } from "./connection";
-import { join, sql, type Handle, type Sql } from "./statement";
+import { join, raw, sql, type Handle, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { deleteRows, insertRows, lockCommands, lockLog, locks, lockWaiters, updateRows } from "./tables";
 
@@ -62,6 +62,10 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       const rows = await handle.query<{ key: string }>(unsettled(now, limit));
       return rows.map((row) => row.key);
     },
+    lockWaits: (limit) =>
+      handle.query(
+        sql`SELECT w."key", w."ticket", w."session", w."holder", w."since", t."state", i."chart_id" AS "chartId", i."version", CASE WHEN l."expired" = 0 THEN l."session" END AS "heldBy", l."holder" AS "heldHolder", h."state" AS "heldState" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" LEFT JOIN "tasks" AS t ON ${isStateOf("t", "w")} LEFT JOIN "instances" AS i ON i."id" = t."instance_id" LEFT JOIN "tasks" AS h ON ${isStateOf("h", "l")} WHERE ${holdAndWait} ORDER BY w."key", w."ticket" LIMIT ${limit}`,
+      ),
     sessionsBlocking: (sessions) =>
       handle.query(
         sql`SELECT w."session" AS "waiter", l."key" AS "key", l."session" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" IN ${dialect.texts(sessions)} AND l."session" IS NOT NULL`,
@@ -70,6 +74,13 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
 }
 
 export const readyStates = sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket")`;
+/** The lock task whose state that session is. */
+const isStateOf = (task: string, place: string): Sql =>
+  raw(
+    `${task}."instance_id" = ${place}."holder" AND ${place}."session" = 'state:' || ${task}."instance_id" || ':' || ${task}."incarnation" || ':' || ${task}."task_id"`,
+  );
+/** Scalars, each looked up once: SQLite makes joins of EXISTS, and goes through all waiters for each of them. */
+const holdAndWait = sql`(SELECT 1 FROM "lock_waiters" AS v WHERE (SELECT 1 FROM "locks" AS o WHERE o."session" = v."session" LIMIT 1) = 1 OR (v."session" LIKE 'state:%' AND (SELECT 1 FROM "locks" AS o WHERE o."holder" = v."holder" AND o."session" LIKE 'state:%' LIMIT 1) = 1) LIMIT 1) = 1`;
 /** Each by its own index; a UNION would have SQLite go through all locks in the order of their keys. */
 export const unsettled = (now: number, limit: number): Sql =>
   sql`SELECT "key" FROM (SELECT "key" ${unsettledLocks(now)} UNION ALL SELECT "key" ${unsettledWaiters(now)}) AS u GROUP BY "key" LIMIT ${limit}`;
