@@ -16,6 +16,8 @@ const instance = (over: Partial<InstanceSummary>): InstanceSummary => ({
   labels: {},
   createdAt: 0,
   updatedAt: now - 1_000,
+  concurrencyKey: null,
+  blockedBy: null,
   lastEvent: null,
   error: null,
   ...over,

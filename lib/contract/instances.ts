@@ -42,6 +42,10 @@ export const instanceSummary = z.object({
   seq,
   priority: z.int(),
   businessKey: z.string().nullable(),
+  /** Of its chart's instances with the same one, one is under way at a time (settings.concurrencyKey). */
+  concurrencyKey: z.string().nullable(),
+  /** While it is queued: the instance that has its concurrency key. */
+  blockedBy: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,

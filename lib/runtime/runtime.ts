@@ -97,6 +97,7 @@ import { terminateInstance } from "./control/terminate-instance";
 import { updateSchedule } from "./schedules/update-schedule";
 import { WorkerOrders } from "./operations/worker-orders";
 import { Presence } from "./operations/worker-registry";
+import { beginQueued } from "./workers/begin-queued";
 import { CircleBreaker } from "./workers/break-circles";
 import { countFleet, FleetCounter } from "./workers/count-fleet";
 import { TaskWaits } from "./tasks/task-waits";
@@ -291,7 +292,10 @@ export function createRuntime({
   }));
   const rounds: Rounds = {
     steps: () => stepWaiting(context, walk, caution, afterBatch),
-    tasks: () => settleTasks(store, wake),
+    tasks: async () => {
+      const more = await settleTasks(store, wake);
+      return (await beginQueued(context, report)) || more;
+    },
     children: () => settleChildren(context, report),
     sagas: () => settleSagas(context, sagaWalk, report),
     locks: () => settleLocks(store),

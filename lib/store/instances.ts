@@ -36,6 +36,8 @@ export interface InstanceRow {
   session: string | null;
   /** JSON: the invocation that it is (ParentRef); null: nobody's. */
   parent: string | null;
+  /** Of its chart's instances with the same one, one is under way at a time. */
+  concurrencyKey: string | null;
 }
 
 export interface LabelRow {

@@ -53,6 +53,8 @@ export interface StepWrites extends ChildWrites {
   cancelled: Pick<TimerRow, "instanceId" | "timerId">[];
   /** One with a concurrency key that another task holds waits for it: its `queue` is not stored. */
   tasksBegun: TaskRow[];
+  /** Instances that give up their concurrency key, or their place in its line. */
+  keysLeft: string[];
   /** Those that are unfinished still. */
   tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];
   /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go, their tasks are cancelled. */
@@ -110,6 +112,7 @@ export const noWrites = (): StepWrites => ({
   armed: [],
   cancelled: [],
   tasksBegun: [],
+  keysLeft: [],
   tasksCancelled: [],
   childrenBegun: [],
   childrenEnded: [],

@@ -6,6 +6,7 @@
  */
 import type { BatchReads, BatchTransaction } from "./batches";
 import type { ChartReads, ChartWrites } from "./charts";
+import type { ConcurrencyReads, ConcurrencyTransaction } from "./concurrency";
 import type { ChildReads, ChildTransaction } from "./children";
 import type { FleetReads, FleetTransaction } from "./fleet";
 import type { InstanceReads } from "./instances";
@@ -24,6 +25,7 @@ export interface Store
     InstanceReads,
     LockReads,
     TaskReads,
+    ConcurrencyReads,
     ChildReads,
     WorkerOrderReads,
     RetentionReads,
@@ -70,6 +72,7 @@ export interface StoreTransaction
     StepTransaction,
     LockTransaction,
     TaskTransaction,
+    ConcurrencyTransaction,
     ChildTransaction,
     WorkerOrderTransaction,
     RetentionTransaction,

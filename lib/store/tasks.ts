@@ -59,9 +59,9 @@ export interface TaskRow {
 }
 export type TaskKey = Pick<TaskRow, "instanceId" | "taskId">;
 
-/** Who has the turn among the tasks that share a concurrency key. */
+/** Who has the turn among those that share a concurrency key. */
 export interface KeyRow {
-  /** task:TYPE */
+  /** task:TYPE, or chart:ID (concurrency.ts). */
   scope: string;
   key: string;
   instanceId: string;
@@ -99,8 +99,8 @@ export interface TaskReads extends SagaReads {
   ): Promise<{ type: string; count: number }[]>;
   /** The keys among these that somebody holds. */
   findKeys(keys: readonly Pick<KeyRow, "scope" | "key">[]): Promise<KeyRow[]>;
-  /** Keys whose holder is done. */
-  findFreeKeys(limit: number): Promise<KeyRow[]>;
+  /** Keys of tasks, or of charts' instances, whose holder is done. */
+  findFreeKeys(of: "task" | "chart", limit: number): Promise<KeyRow[]>;
   /** Tasks at which the sweeper must look; those of children (children.ts) are not among them. */
   findDueTasks(now: number, limit: number): Promise<TaskKey[]>;
 }

@@ -48,6 +48,7 @@ export const instanceRow = (over: Partial<InstanceRow> = {}): InstanceRow => ({
   deletedAt: null,
   session: null,
   parent: null,
+  concurrencyKey: null,
   ...over,
 });
 

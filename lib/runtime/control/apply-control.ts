@@ -13,7 +13,9 @@ import type { InstanceStatus } from "../instances/instance-views";
 
 /** As the log keeps it. `data` is what people are shown, the reason among it. */
 export type ControlInput =
-  | { kind: "control"; verb: "suspend" | "resume" | "terminate" | "cancel"; data: JsonObject }
+  | { kind: "control"; verb: "suspend" | "resume"; data: JsonObject }
+  /** `snapshot`: of one that had not begun. */
+  | { kind: "control"; verb: "terminate" | "cancel"; data: JsonObject; snapshot?: Snapshot }
   /** Of a saga: all is undone, or an undoing has used up its attempts. */
   | { kind: "control"; verb: "compensated" | "stick"; data: JsonObject }
   | {
@@ -27,6 +29,8 @@ export type ControlInput =
       start?: StartInput;
       /** It was stuck: its undoing goes on. */
       undo?: true;
+      /** Another has its concurrency key: it waits for that, and is redriven then. */
+      queue?: true;
     }
   | {
       kind: "control";
@@ -54,14 +58,16 @@ export function applyControl(
     case "resume":
       return { result: unmoved(before), status: "running" };
     case "terminate":
-      return { result: unmoved(halted(before)), status: "terminated" };
+      return { result: unmoved(input.snapshot ?? halted(before)), status: "terminated" };
     case "compensated":
       return { result: unmoved(before), status: before.status };
     case "stick":
       return { result: unmoved(before), status: "stuck" };
     case "cancel":
+      if (input.snapshot) return { result: unmoved(input.snapshot), status: "cancelled" };
       return cancelled(machine, before, input.data, options);
     case "redrive": {
+      if (input.queue) return { result: unmoved(before), status: "queued" };
       if (input.undo) return { result: unmoved(before), status: "compensating" };
       if (input.start) {
         const result = applyStart(machine, input.start, options);
@@ -98,7 +104,7 @@ function cancelled(machine: Machine, before: Snapshot, data: JsonObject, options
   return { result: { ...unmoved(halted(before)), microsteps: result.microsteps }, status: "cancelled" };
 }
 
-const halted = (before: Snapshot): Snapshot => ({ ...before, timers: {}, invocations: {} });
+export const halted = (before: Snapshot): Snapshot => ({ ...before, timers: {}, invocations: {} });
 
 const unmoved = (snapshot: Snapshot): StepResult => ({
   snapshot,

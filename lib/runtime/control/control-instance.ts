@@ -6,7 +6,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { applyControl, type ControlInput } from "./apply-control";
+import { applyControl, halted, type ControlInput } from "./apply-control";
 import { isEnded, type InstanceStatus } from "../instances/instance-views";
 import { inTurn, type Guarded, type HeldTurn } from "../stepping/in-turn";
 import { newAuditId } from "../new-id";
@@ -40,10 +40,13 @@ export interface ControlVerb {
   /** The seq at which the caller's wish was looked into: refused when the instance has moved on since. */
   lookedAt?: number;
   /** Completes the entry's input. */
-  inputOf?: (input: ControlInput, held: HeldTurn) => ControlInput;
+  inputOf?: (input: ControlInput, held: HeldTurn) => ControlInput | Promise<ControlInput>;
   /** After the entry is recorded. */
   afterEntry?: (held: HeldTurn) => void | Promise<void>;
 }
+
+/** From such an entry on it can be replayed, though it never began. */
+const isEnding = (verb: ControlInput["verb"]): boolean => verb === "terminate" || verb === "cancel";
 
 /** Throws `not-found`, `instance-ended`, `wrong-status`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`. */
 export async function controlInstance(
@@ -77,8 +80,10 @@ export async function controlInstance(
       if (lookedAt !== undefined && lookedAt !== row.seq)
         throw sequenceConflict({ expectedSeq: lookedAt }, row);
 
-      const plain = { kind: "control", verb, data: { reason: args.reason } } as ControlInput;
-      const input = inputOf ? inputOf(plain, held) : plain;
+      const data = { reason: args.reason };
+      const begun = status === "queued" && isEnding(verb) ? { snapshot: halted(turn.snapshot) } : {};
+      const plain = { kind: "control", verb, data, ...begun } as ControlInput;
+      const input = inputOf ? await inputOf(plain, held) : plain;
       const options = { at: Math.max(now, row.at), seq: row.seq + 1, trace: true };
       const { result, status: after } = applyControl(machine, turn.snapshot, input, options);
       const entry = {

@@ -137,8 +137,9 @@ function rowLike(
     seq,
     at,
     rank: at - source.priority * rankPerTierMs,
-    // The other has it.
+    // The other has them.
     businessKey: null,
+    concurrencyKey: null,
     parent: null,
     partition: partitionOf(id),
     configuration: "[]",

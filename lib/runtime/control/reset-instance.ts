@@ -6,7 +6,9 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { LockstepError } from "@/lib/base/errors";
+import { chartKeyScope } from "@/lib/store/concurrency";
 import type { InstanceRow } from "@/lib/store/instances";
+import type { StoreTransaction } from "@/lib/store/store";
 import { timersOfEntries, type Snapshot } from "@/lib/statechart/snapshot";
 import type { ControlInput } from "./apply-control";
 import { controlInstance, type ControlArgs, type ControlResult } from "./control-instance";
@@ -33,9 +35,10 @@ export async function resetInstance(
     verb: "reset",
     from: ["running", "suspended", "cancelling", "failed", "stuck"],
     done: [],
-    inputOf(input, { turn, row, now }): ControlInput {
+    async inputOf(input, { tx, turn, row, now }): Promise<ControlInput> {
       if (entry.incarnation !== row.incarnation) throw ofEarlierLife(row, entry);
       if (entry.version !== row.version) throw acrossMigration(row, entry);
+      await requireKey(tx, row, now);
       const then = snapshot(args.rearmTimers ?? false, now);
       const generations = highest(turn.snapshot.generations, entry.generations);
       const timers = timersOfEntries(Object.entries(then.timers), generations);
@@ -52,6 +55,18 @@ export async function resetInstance(
       }
     },
   });
+}
+
+/** A failed one has given it up. */
+async function requireKey(tx: StoreTransaction, row: InstanceRow, now: number): Promise<void> {
+  const { id, chartId, concurrencyKey: key, status } = row;
+  if (key === null || status !== "failed") return;
+  if (await tx.takeKey({ scope: chartKeyScope(chartId), key }, id, now)) return;
+  throw new LockstepError(
+    "wrong-status",
+    `Instance ${id} has failed, and another of ${chartId} has its concurrency key ${key}: reset it when that has ended.`,
+    { details: { instanceId: id, status, concurrencyKey: key } },
+  );
 }
 
 function highest(...all: Snapshot["generations"][]): Snapshot["generations"] {

@@ -8,7 +8,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
-import { configurationOf, isEnded, parentOf } from "./instance-views";
+import { configurationOf, parseSnapshot, isEnded, parentOf } from "./instance-views";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "../new-id";
@@ -35,7 +35,8 @@ export async function deleteInstance(
       incarnation: row.incarnation,
       kind: "deleted",
       type: "deleted",
-      input: "{}",
+      // One that never began has no entry to be replayed from.
+      input: row.status === "queued" ? JSON.stringify({ snapshot: parseSnapshot(row.snapshot) }) : "{}",
       at,
       actor: actor.id,
       cause: null,

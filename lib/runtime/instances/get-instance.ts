@@ -3,7 +3,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
-import { viewInstance, type InstanceView } from "./instance-views";
+import { keysAwaited, viewInstance, type InstanceView } from "./instance-views";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
@@ -14,7 +14,13 @@ export async function getInstance(
 ): Promise<InstanceView> {
   requirePermission(actor, "instances:read");
   const row = await findLiveInstance(store, instanceId);
-  return viewInstance(row, await store.labelsOf([instanceId]), await store.countMailbox(instanceId));
+  const labels = await store.labelsOf([instanceId]);
+  return viewInstance(
+    row,
+    labels,
+    await store.countMailbox(instanceId),
+    await store.findKeys(keysAwaited([row])),
+  );
 }
 
 /** Throws `not-found` for a deleted one too. */

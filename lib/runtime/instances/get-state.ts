@@ -2,8 +2,10 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
+import { snapshotHash } from "@/lib/statechart/snapshot";
+import type { InstanceRow } from "@/lib/store/instances";
 import { entryNotFound } from "./get-log-entry";
-import { viewTimers, type StateAt } from "./instance-views";
+import { parseSnapshot, viewTimers, type StateAt } from "./instance-views";
 import { rebuildState } from "./rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
@@ -20,6 +22,8 @@ export async function getState(
   }
   const row = await store.findInstance(args.instanceId);
   if (!row) throw instanceNotFound(args.instanceId);
+  const isNow = (args.seq ?? row.seq) === row.seq && (args.at ?? row.createdAt) >= row.createdAt;
+  if (isNow && hasNotBegun(row)) return stateOf(row);
   const seq = args.at === undefined ? (args.seq ?? row.seq) : await store.seqAt(args.instanceId, args.at);
   if (args.at !== undefined && seq === 0) {
     const why =
@@ -53,5 +57,30 @@ export async function getState(
     storedHash: entry.stateHash,
     rebuiltHash,
     hashMatches: entry.stateHash === rebuiltHash,
+  };
+}
+
+/** It waits for its concurrency key. */
+const hasNotBegun = (row: InstanceRow): boolean => row.status === "queued" && row.lastEvent === null;
+
+function stateOf(row: InstanceRow): StateAt {
+  const snapshot = parseSnapshot(row.snapshot);
+  const rebuiltHash = snapshotHash(snapshot);
+  return {
+    instanceId: row.id,
+    seq: row.seq,
+    at: row.at,
+    chartId: row.chartId,
+    version: row.version,
+    status: row.status,
+    configuration: snapshot.configuration,
+    context: snapshot.context,
+    output: null,
+    error: null,
+    timers: [],
+    fromSnapshot: 0,
+    storedHash: row.stateHash,
+    rebuiltHash,
+    hashMatches: row.stateHash === rebuiltHash,
   };
 }

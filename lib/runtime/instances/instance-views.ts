@@ -5,7 +5,9 @@ import type { Json } from "@/lib/base/json";
 import type { ArmedTimer, Snapshot } from "@/lib/statechart/snapshot";
 import type { ActionRun, Candidate, ContextChange } from "@/lib/statechart/trace";
 import type { ParentRef } from "@/lib/store/children";
+import { chartKeyScope, type KeyName } from "@/lib/store/concurrency";
 import type { InstanceRow, LabelRow, LogLine, LogRow } from "@/lib/store/instances";
+import type { KeyRow } from "@/lib/store/tasks";
 
 export type InstanceStatus =
   | "queued"
@@ -31,6 +33,10 @@ export interface InstanceSummary {
   seq: number;
   priority: number;
   businessKey: string | null;
+  /** Of its chart's instances with the same one, one is under way at a time. */
+  concurrencyKey: string | null;
+  /** While it is queued: the instance that has its concurrency key. */
+  blockedBy: string | null;
   labels: Record<string, string>;
   createdAt: number;
   updatedAt: number;
@@ -143,12 +149,31 @@ export interface SendResult {
 export const isEnded = (status: string): boolean =>
   status === "completed" || status === "cancelled" || status === "terminated";
 
+/** Statuses that keep a concurrency key, or a place in its line. */
+export const isUnderWay = (status: string): boolean => !isEnded(status) && status !== "failed";
+
 /** Statuses in which what waits is applied; the other unended ones keep it waiting. */
 export const takesMessages = (status: string): boolean => status === "running" || status === "cancelling";
 
+type Queued = Pick<InstanceRow, "status" | "chartId" | "concurrencyKey">;
+
+/** The keys that those of them wait for who are queued. */
+export const keysAwaited = (rows: readonly Queued[]): KeyName[] =>
+  rows.flatMap(({ status, chartId, concurrencyKey: key }) =>
+    status === "queued" && key !== null ? [{ scope: chartKeyScope(chartId), key }] : [],
+  );
+
+function blockerOf(row: Queued, held: readonly KeyRow[]): string | null {
+  const [awaited] = keysAwaited([row]);
+  const blocker = held.find(({ scope, key }) => scope === awaited?.scope && key === awaited.key);
+  return blocker?.instanceId ?? null;
+}
+
+/** `held`: the keys awaited, as far as somebody has them. */
 export function viewInstanceSummary(
   row: Omit<InstanceRow, "snapshot">,
   labels: readonly LabelRow[],
+  held: readonly KeyRow[],
 ): InstanceSummary {
   return {
     id: row.id,
@@ -159,6 +184,8 @@ export function viewInstanceSummary(
     seq: row.seq,
     priority: row.priority,
     businessKey: row.businessKey,
+    concurrencyKey: row.concurrencyKey,
+    blockedBy: blockerOf(row, held),
     labels: Object.fromEntries(
       labels.filter((label) => label.instanceId === row.id).map(({ key, value }) => [key, value]),
     ),
@@ -169,10 +196,15 @@ export function viewInstanceSummary(
   };
 }
 
-export function viewInstance(row: InstanceRow, labels: readonly LabelRow[], pending: number): InstanceView {
+export function viewInstance(
+  row: InstanceRow,
+  labels: readonly LabelRow[],
+  pending: number,
+  held: readonly KeyRow[] = [],
+): InstanceView {
   const snapshot = parseSnapshot(row.snapshot);
   return {
-    ...viewInstanceSummary(row, labels),
+    ...viewInstanceSummary(row, labels, held),
     incarnation: row.incarnation,
     context: snapshot.context,
     output: snapshot.output ?? null,

@@ -2,7 +2,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
-import { viewInstanceSummary, type InstanceStatus, type InstanceSummary } from "./instance-views";
+import { keysAwaited, viewInstanceSummary, type InstanceStatus, type InstanceSummary } from "./instance-views";
 import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
@@ -28,10 +28,11 @@ export async function listInstances(
   const after = readCursor(cursor, { createdAt: 0, id: "" });
   const rows = await store.listInstances(filter, after, size + 1);
   const labels = await store.labelsOf(rows.map((row) => row.id));
+  const held = await store.findKeys(keysAwaited(rows));
   return pageOf(
     rows,
     size,
     ({ createdAt, id }) => ({ createdAt, id }),
-    (row) => viewInstanceSummary(row, labels),
+    (row) => viewInstanceSummary(row, labels, held),
   );
 }

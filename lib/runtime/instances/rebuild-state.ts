@@ -59,10 +59,14 @@ export async function rebuildState(
 /** Needs no state before it. */
 const isBeginning = ({ kind, input }: LogInput): boolean =>
   kind === "start" ||
-  ((kind === "control" || kind === "migration") && "snapshot" in (JSON.parse(input) as object));
+  ((kind === "control" || kind === "migration" || kind === "deleted") &&
+    "snapshot" in (JSON.parse(input) as object));
 
 async function replayEntry(machines: Machines, before: Snapshot | null, entry: LogInput): Promise<Snapshot> {
-  if (entry.kind === "deleted") return must(before, "what was deleted had begun");
+  if (entry.kind === "deleted") {
+    const { snapshot } = JSON.parse(entry.input) as { snapshot?: Snapshot };
+    return must(snapshot ?? before, "what was deleted had begun, or has its state with it");
+  }
   if (entry.semantics !== engineSemantics) {
     throw new LockstepError(
       "semantics-unsupported",

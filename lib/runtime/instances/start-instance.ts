@@ -15,7 +15,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "../call";
 import { chartNotFound } from "../charts/get-chart";
-import { viewInstance, type InstanceView } from "./instance-views";
+import { keysAwaited, viewInstance, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
 import { newInstanceId } from "../new-id";
@@ -35,7 +35,11 @@ export interface StartInstanceArgs extends Idempotent {
   priority?: number | undefined;
 }
 
-/** Throws `not-found` (chart), `version-not-found`, `instance-exists`, `idempotency-key-reuse`, `payload-too-large`. */
+/**
+ * `queued` while another instance of the chart has its concurrency key.
+ *
+ * Throws `not-found` (chart), `version-not-found`, `instance-exists`, `idempotency-key-reuse`, `payload-too-large`.
+ */
 export async function startInstance(
   context: RuntimeContext,
   actor: Actor,
@@ -55,7 +59,8 @@ export async function startInstance(
   if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
   context.settle();
-  return view;
+  const [held] = await context.store.findKeys(keysAwaited([view]));
+  return { ...view, blockedBy: held?.instanceId ?? null };
 }
 
 /** The version named, else the newest. It is loaded here, so that the transaction finds it. */
@@ -118,7 +123,7 @@ export async function startIn(
     cause: null,
     dedupeKey: idempotencyKey ?? null,
   };
-  const turn = beginInstance(context.machines.get(wanted), begun, now, before, writes);
+  const turn = await beginInstance(tx, context.machines.get(wanted), begun, now, before, writes);
   const labels: LabelRow[] = Object.entries(args.labels ?? {}).map(([key, value]) => ({
     instanceId: id,
     key,

@@ -170,6 +170,7 @@ export const locksLeftBy = (turns: readonly Turn[]): Map<string, ReadonlySet<str
 /** Worth a look of workers/settle-children. */
 export const leavesChildren = (turns: readonly Turn[], writes: StepWrites): boolean =>
   writes.childrenLeft.length > 0 ||
+  writes.keysLeft.length > 0 ||
   writes.tasksBegun.some(({ dueAt }) => dueAt !== null) ||
   locksLeftBy(turns).size > 0 ||
   turns.some(({ ending }) => ending !== null);

@@ -26,9 +26,10 @@ import type {
 } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyControl, type ControlInput } from "../control/apply-control";
-import { applyInput } from "./apply-input";
+import { applyInput, applyStart, startType, type StartInput } from "./apply-input";
 import {
   isEnded,
+  isUnderWay,
   parentOf,
   sessionCause,
   takesMessages,
@@ -308,11 +309,11 @@ export class Turn {
       return;
     }
     if (place) this.writes.consumed.push(place);
-    const input = JSON.parse(message.input) as StepInput;
+    const input = JSON.parse(message.input) as StepInput | StartInput;
     const result = this.step(input);
     this.record(
       {
-        kind: input.kind === "answer" ? "task-answer" : "event",
+        kind: input.kind === "answer" ? "task-answer" : input.kind,
         type: message.type,
         input: message.input,
         actor: message.actor,
@@ -359,8 +360,9 @@ export class Turn {
     );
   }
 
-  private step(input: StepInput): StepResult {
+  private step(input: StepInput | StartInput): StepResult {
     const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
+    if (input.kind === "start") return applyStart(this.machine, input, options);
     return applyInput(this.machine, this.snapshot, input, options);
   }
 
@@ -414,6 +416,7 @@ export class Turn {
     else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
     else this.writes.restated.push(this.row);
     this.moveStates(this.snapshotBefore?.configuration ?? [], this.snapshot.configuration);
+    if (this.row.concurrencyKey !== null && !isUnderWay(this.row.status)) this.writes.keysLeft.push(this.row.id);
     if (isEnded(this.row.status)) {
       if (!this.leavesNothing())
         this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });
@@ -465,7 +468,9 @@ export class Turn {
   private refuseRest(): void {
     for (const { message, place } of this.waiting.splice(0)) {
       this.verdicts.set(message.messageId, { kind: "refused", error: instanceEnded(this.row) });
-      if (place) this.bury(message, place, "instance-ended");
+      // One that waited for its turn has not begun: its start is nobody's message.
+      if (place && isStart(message)) this.writes.consumed.push(place);
+      else if (place) this.bury(message, place, "instance-ended");
       this.tellSender(message);
     }
   }
@@ -531,6 +536,9 @@ export const deadLetterOf = (message: MessageRow, at: number, reason: string): D
   retriedAs: null,
 });
 
+const isStart = ({ type, input }: MessageRow): boolean =>
+  type === startType && (JSON.parse(input) as StepInput | StartInput).kind === "start";
+
 /** Entries that stay what they are when their step fails. */
 const begun: ReadonlySet<string> = new Set(["start", "control", "migration"]);
 
@@ -541,7 +549,7 @@ function statusAfter(before: string, engine: Snapshot["status"]): InstanceStatus
 }
 
 /** Before the first step there is nothing. */
-const unstarted: Snapshot = {
+export const unstarted: Snapshot = {
   status: "running",
   configuration: [],
   context: {},

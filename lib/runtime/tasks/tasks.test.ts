@@ -380,7 +380,7 @@ describe.each(providers)("tasks on %s", (provider) => {
         await at.runtime.completeTask(local, { token: must(mine[0], id).token });
       }
       await becomes("paid", "c");
-      await vi.waitFor(async () => expect(await at.store.findFreeKeys(9)).toEqual([]), 2_000);
+      await vi.waitFor(async () => expect(await at.store.findFreeKeys("task", 9)).toEqual([]), 2_000);
       expect(await at.store.findKeys([{ scope: "task:charge", key: "zone-14" }])).toEqual([]);
     });
 

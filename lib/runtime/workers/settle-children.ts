@@ -5,7 +5,7 @@
  *        begins nobody: who leaves it writes its task first.
  */
 import { systemActor } from "@/lib/access/actor";
-import { isLasting } from "@/lib/base/errors";
+import { isLasting, LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { familyOf, type ChildRow, type ParentRef } from "@/lib/store/children";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
@@ -51,7 +51,7 @@ export async function settleChildren(
   for (const task of due) {
     try {
       if (task.kind === "lock") await settleLockTask(store, task);
-      else await settleFamily(context, task);
+      else await beginFamily(context, task);
       done += 1;
     } catch (error) {
       report(error);
@@ -73,8 +73,18 @@ export async function settleChildren(
   return done > 0;
 }
 
-async function settleFamily(context: RuntimeContext, seen: TaskRow): Promise<void> {
-  const wanted = await wantedVersion(context, seen);
+/** A child that can't begin with what it is given ends the invocation. */
+async function beginFamily(context: RuntimeContext, task: TaskRow): Promise<void> {
+  try {
+    await settleFamily(context, task);
+  } catch (error) {
+    if (!(error instanceof LockstepError) || error.code !== "bad-request") throw error;
+    await settleFamily(context, task, { code: "bad-input", message: error.message });
+  }
+}
+
+async function settleFamily(context: RuntimeContext, seen: TaskRow, refused?: TaskError): Promise<void> {
+  const wanted = refused ? { error: refused } : await wantedVersion(context, seen);
   await withMachines(context.machines, () =>
     context.store.transaction(async (tx) => {
       const id = "id" in wanted ? wanted.id : undefined;
@@ -85,7 +95,10 @@ async function settleFamily(context: RuntimeContext, seen: TaskRow): Promise<voi
       if (!task || task.dueAt === null || task.dueAt > now) return;
       const writes = noWrites();
       const family = new Family(context, tx, task, writes, now);
-      if (task.status === "pending") {
+      if (refused && task.status !== "pending") {
+        await family.fail(refused);
+        writes.childrenLeft.push(familyOf(task));
+      } else if (task.status === "pending") {
         if ("error" in wanted) await family.fail(wanted.error);
         else if (before && before.deletedAt === null)
           await family.fail({
@@ -153,11 +166,11 @@ class Family {
     version: VersionName,
     id: string | undefined,
     input: Json,
-    tombstone: Parameters<typeof beginInstance>[3],
+    tombstone: Parameters<typeof beginInstance>[4],
   ): Promise<void> {
     const childId = id ?? newInstanceId(version.chartId);
     const task = { ...this.begun(), progress: JSON.stringify({ instanceId: childId }) };
-    const ended = this.begin(version, childId, 0, input, tombstone);
+    const ended = await this.begin(version, childId, 0, input, tombstone);
     await this.tx.writeTasks([await afterEnds(this.tx, task, ended, this.writes, this.now)]);
   }
 
@@ -180,7 +193,7 @@ class Family {
     const ended: EndedChild[] = [];
     for (let place = before.started; place < before.started + many; place += 1) {
       const id = newInstanceId(before.chartId);
-      ended.push(...this.begin(before, id, place, items[place] ?? null, undefined));
+      ended.push(...(await this.begin(before, id, place, items[place] ?? null, undefined)));
     }
     const progress = { ...before, started: before.started + many };
     const dueAt = roomOf(progress) > 0 ? this.now : deadlineOf(task);
@@ -205,20 +218,20 @@ class Family {
   }
 
   /** A child; with its end, when it had nothing to wait for. */
-  private begin(
+  private async begin(
     { chartId, version }: VersionName,
     id: string,
     place: number,
     input: Json,
-    tombstone: Parameters<typeof beginInstance>[3],
-  ): EndedChild[] {
+    tombstone: Parameters<typeof beginInstance>[4],
+  ): Promise<EndedChild[]> {
     const { task, writes, now } = this;
     const { instanceId, incarnation, taskId } = task;
     const parent: ParentRef = { instanceId, incarnation, taskId, place };
     const cause = { actor: `instance:${instanceId}`, cause: taskIdempotencyKey(task), dedupeKey: null };
     const begun = { id, chartId, version, input, priority: task.priority, businessKey: null, parent };
     const machine = this.context.machines.get({ chartId, version });
-    const turn = beginInstance(machine, { ...begun, ...cause }, now, tombstone, writes);
+    const turn = await beginInstance(this.tx, machine, { ...begun, ...cause }, now, tombstone, writes);
     this.turns.push(turn);
     const row: ChildRow = {
       ...familyOf(task),

@@ -39,7 +39,7 @@ async function settleDue(store: Store, wake: () => void): Promise<boolean> {
 }
 
 async function serveFreeKeys(store: Store): Promise<boolean> {
-  const free = await store.findFreeKeys(tasksMax);
+  const free = await store.findFreeKeys("task", tasksMax);
   for (const key of free) await store.transaction(async (tx) => tx.serveKey(key, await tx.now()));
   return free.length === tasksMax;
 }

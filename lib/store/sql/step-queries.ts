@@ -16,6 +16,7 @@ import {
 import { join, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { writeStepChildren } from "./child-queries";
+import { writeStepConcurrency } from "./concurrency-queries";
 import { writeStepTasks } from "./task-queries";
 import {
   columnName,
@@ -235,6 +236,7 @@ export async function writeSteps(
   park(writes.parked, 1);
   park(writes.unparked, 0);
   await writeStepTasks(handle, dialect, writes);
+  writeStepConcurrency(handle, dialect, writes);
   writeStepChildren(handle, dialect, writes);
   update(instances, ["id"], statusColumns, part(writes.restated, restatedPart));
   update(instances, ["id"], changingColumns, writes.changed);

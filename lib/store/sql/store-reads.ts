@@ -2,6 +2,7 @@
 import { batchReads } from "./batch-queries";
 import { readChanges } from "./change-queries";
 import { childReads } from "./child-queries";
+import { concurrencyReads } from "./concurrency-queries";
 import type { Provider, Reader } from "./connection";
 import { dialects } from "./dialect";
 import { fleetReads } from "./fleet-queries";
@@ -21,6 +22,7 @@ export function storeReads(reader: Reader, provider: Provider, clock?: () => num
     ...instanceReads(reader, dialect),
     ...lockReads(reader, dialect),
     ...taskReads(reader, dialect),
+    ...concurrencyReads(reader),
     ...childReads(reader),
     ...workerOrderReads(reader),
     ...retentionReads(reader),

@@ -78,6 +78,7 @@ export const instances = table("instances", {
   deletedAt: "bigint",
   session: "text",
   parent: "text",
+  concurrencyKey: "text",
 });
 export const instanceLabels = table("instance_labels", { instanceId: "text", key: "text", value: "text" });
 export const instanceStates = table("instance_states", { instanceId: "text", state: "text" });
@@ -213,6 +214,12 @@ export const children = table("children", {
   status: "text",
   result: "text",
   error: "text",
+});
+export const concurrencyWaits = table("concurrency_waits", {
+  scope: "text",
+  key: "text",
+  since: "bigint",
+  instanceId: "text",
 });
 export const concurrencyKeys = table("concurrency_keys", {
   scope: "text",

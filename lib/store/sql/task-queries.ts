@@ -61,8 +61,10 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
     },
     findKeys: (keys) =>
       keys.length === 0 ? Promise.resolve([]) : handle.query<KeyRow>(selectKeys(dialect, keys)),
-    findFreeKeys: (limit) =>
-      handle.query<KeyRow>(sql`SELECT ${concurrencyKeys.all} ${freeKeys} LIMIT ${limit}`),
+    findFreeKeys: (of, limit) =>
+      handle.query<KeyRow>(
+        sql`SELECT ${concurrencyKeys.all} ${freeKeys} AND "scope" LIKE ${`${of}:%`} LIMIT ${limit}`,
+      ),
     findDueTasks: (now, limit) =>
       handle.query<TaskKey>(sql`SELECT ${selectKey} ${dueTasks(now)} ORDER BY "due_at" LIMIT ${limit}`),
   };

@@ -7,6 +7,7 @@ import type { StoreTransaction } from "../store";
 import { batchTransaction } from "./batch-queries";
 import { chartWrites } from "./chart-queries";
 import { childTransaction } from "./child-queries";
+import { concurrencyTransaction } from "./concurrency-queries";
 import type { Dialect } from "./dialect";
 import { fleetTransaction } from "./fleet-queries";
 import { lockTransaction } from "./lock-queries";
@@ -38,6 +39,7 @@ export function transactionVerbs(dialect: Dialect): (open: OpenTransaction) => S
     ({ handle, nextN, now }: OpenTransaction) => stepTransaction(handle, dialect, nextN, now),
     ({ handle, nextN }: OpenTransaction) => lockTransaction(handle, dialect, nextN),
     ({ handle }: OpenTransaction) => taskTransaction(handle, dialect),
+    ({ handle }: OpenTransaction) => concurrencyTransaction(handle, dialect),
     ({ handle }: OpenTransaction) => childTransaction(handle, dialect),
     ({ handle, nextN }: OpenTransaction) => chartWrites(handle, dialect, nextN),
     ({ handle }: OpenTransaction) => workerOrderTransaction(handle, dialect),
