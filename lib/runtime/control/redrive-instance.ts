@@ -104,10 +104,7 @@ async function findFailed({ store }: RuntimeContext, instanceId: string): Promis
   return must(await store.findLogEntry(instanceId, seq), "an entry that was listed is there");
 }
 
-async function repetitionOf(
-  { store, machines }: RuntimeContext,
-  failed: LogRow,
-): Promise<Repetition> {
+async function repetitionOf({ store, machines }: RuntimeContext, failed: LogRow): Promise<Repetition> {
   const given = JSON.parse(failed.input) as StartInput | StepInput | ControlInput;
   const complete = (more: object) => ({
     inputOf: (input: ControlInput): ControlInput => ({

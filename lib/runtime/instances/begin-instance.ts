@@ -48,13 +48,19 @@ export async function beginInstance(
 ): Promise<Turn> {
   const { id, chartId } = begun;
   const keys = keysOf(machine, begun, now);
-  const row = { ...freshRow(begun, now, tombstone), ...keys, businessKey: begun.businessKey ?? keys.businessKey };
+  const row = {
+    ...freshRow(begun, now, tombstone),
+    ...keys,
+    businessKey: begun.businessKey ?? keys.businessKey,
+  };
   const input: StartInput = { kind: "start", id, name: chartId, input: begun.input };
   const { concurrencyKey } = keys;
   const mine =
     concurrencyKey === null ||
     (await tx.takeKey({ scope: chartKeyScope(chartId), key: concurrencyKey }, id, row.createdAt));
-  return mine ? firstTurn(machine, begun, row, input, now, writes) : queued(machine, begun, row, input, now, writes);
+  return mine
+    ? firstTurn(machine, begun, row, input, now, writes)
+    : queued(machine, begun, row, input, now, writes);
 }
 
 function firstTurn(

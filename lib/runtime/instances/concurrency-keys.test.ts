@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import { providers } from "@/lib/testing/database";
-import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 
 /** One at a time for each crane; its name is the business key. */
 const job: JsonObject = {
@@ -102,7 +102,9 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
     await at.runtime.cancelInstance(local, { instanceId: "b", ...control });
     await at.runtime.terminateInstance(local, { instanceId: "c", ...control });
     await at.runtime.deleteInstance(local, { instanceId: "d" });
-    expect(await at.runtime.getState(local, { instanceId: "d", seq: 1 })).toMatchObject({ hashMatches: true });
+    expect(await at.runtime.getState(local, { instanceId: "d", seq: 1 })).toMatchObject({
+      hashMatches: true,
+    });
     expect(await get("b")).toMatchObject({ status: "cancelled", configuration: [] });
     for (const instanceId of ["b", "c"]) {
       expect(await log(instanceId)).toHaveLength(1);
@@ -117,6 +119,20 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
     await send("e", "done");
     await becomes("d", "running");
     expect(await at.runtime.getState(local, { instanceId: "d" })).toMatchObject({ hashMatches: true });
+  });
+
+  test("one in line is moved to another version, and begins in that", async () => {
+    await begin();
+    await start("a");
+    await start("b");
+    await send("b", "move");
+    await publishNext(at.runtime, "job", { ...job, context: { moves: 10 } });
+    const moved = await at.runtime.migrateInstance(local, { instanceId: "b", version: 2, ...control });
+    expect(moved).toMatchObject({ status: "queued", version: 2 });
+    await send("a", "done");
+    await vi.waitFor(async () => expect(await get("b")).toMatchObject({ context: { moves: 11 } }), 5_000);
+    expect(await log("b")).toEqual(["migrate", "start", "move"]);
+    expect(await at.runtime.getState(local, { instanceId: "b" })).toMatchObject({ hashMatches: true });
   });
 
   test("a redriven one queues again and goes on from where it failed when its key is free", async () => {
@@ -179,7 +195,11 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
       initial: "all",
       states: {
         all: {
-          invoke: { id: "jobs", src: "each", input: { chart: "'job'", items: [{ crane: "'c1'", name: "'x'" }, {}] } },
+          invoke: {
+            id: "jobs",
+            src: "each",
+            input: { chart: "'job'", items: [{ crane: "'c1'", name: "'x'" }, {}] },
+          },
           on: { "error.invoke.jobs": "failed" },
         },
         failed: {},
@@ -203,7 +223,7 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
         }),
       ),
     );
-    for (let ended = 0; ended < ids.length; ) {
+    for (let ended = 0; ended < ids.length;) {
       const { items } = await at.runtime.listInstances(local, { chartId: "job", status: "running" });
       const keys = items.map(({ concurrencyKey }) => concurrencyKey);
       expect(new Set(keys).size).toBe(keys.length);
@@ -211,7 +231,11 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
       ended += items.length;
       if (items.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    const { items } = await at.runtime.listInstances(local, { chartId: "job", status: "completed", limit: 100 });
+    const { items } = await at.runtime.listInstances(local, {
+      chartId: "job",
+      status: "completed",
+      limit: 100,
+    });
     expect(items).toHaveLength(ids.length);
   }, 30_000);
 });

@@ -5,7 +5,7 @@ import { LockstepError } from "@/lib/base/errors";
 import { snapshotHash } from "@/lib/statechart/snapshot";
 import type { InstanceRow } from "@/lib/store/instances";
 import { entryNotFound } from "./get-log-entry";
-import { parseSnapshot, viewTimers, type StateAt } from "./instance-views";
+import { hasNotBegun, parseSnapshot, viewTimers, type StateAt } from "./instance-views";
 import { rebuildState } from "./rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
@@ -59,9 +59,6 @@ export async function getState(
     hashMatches: entry.stateHash === rebuiltHash,
   };
 }
-
-/** It waits for its concurrency key. */
-const hasNotBegun = (row: InstanceRow): boolean => row.status === "queued" && row.lastEvent === null;
 
 function stateOf(row: InstanceRow): StateAt {
   const snapshot = parseSnapshot(row.snapshot);

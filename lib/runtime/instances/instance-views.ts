@@ -155,6 +155,10 @@ export const isUnderWay = (status: string): boolean => !isEnded(status) && statu
 /** Statuses in which what waits is applied; the other unended ones keep it waiting. */
 export const takesMessages = (status: string): boolean => status === "running" || status === "cancelling";
 
+/** It waits for its concurrency key, and is not one that was redriven. */
+export const hasNotBegun = ({ status, lastEvent }: Pick<InstanceRow, "status" | "lastEvent">): boolean =>
+  status === "queued" && lastEvent === null;
+
 type Queued = Pick<InstanceRow, "status" | "chartId" | "concurrencyKey">;
 
 /** The keys that those of them wait for who are queued. */

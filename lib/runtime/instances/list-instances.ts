@@ -2,7 +2,12 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
-import { keysAwaited, viewInstanceSummary, type InstanceStatus, type InstanceSummary } from "./instance-views";
+import {
+  keysAwaited,
+  viewInstanceSummary,
+  type InstanceStatus,
+  type InstanceSummary,
+} from "./instance-views";
 import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 

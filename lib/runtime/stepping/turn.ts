@@ -112,6 +112,12 @@ export class Turn {
     return this.waiting.length;
   }
 
+  /** Its start waits in its mailbox: it is in line for its concurrency key. */
+  get isNew(): boolean {
+    const [first] = this.waiting;
+    return first !== undefined && isStart(first.message);
+  }
+
   /** What this turn's end is to the invocation that the instance is; null: it didn't end, or is nobody's. */
   get ending(): { parent: ParentRef; row: InstanceRow; output: Json } | null {
     const { status } = this.row;
@@ -416,7 +422,8 @@ export class Turn {
     else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
     else this.writes.restated.push(this.row);
     this.moveStates(this.snapshotBefore?.configuration ?? [], this.snapshot.configuration);
-    if (this.row.concurrencyKey !== null && !isUnderWay(this.row.status)) this.writes.keysLeft.push(this.row.id);
+    if (this.row.concurrencyKey !== null && !isUnderWay(this.row.status))
+      this.writes.keysLeft.push(this.row.id);
     if (isEnded(this.row.status)) {
       if (!this.leavesNothing())
         this.writes.ended.push({ instanceId: this.row.id, at: this.row.at, reason: "instance-ended" });

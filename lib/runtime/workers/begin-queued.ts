@@ -37,12 +37,17 @@ const wasOvertaken = (error: unknown): boolean =>
   error instanceof LockstepError && (error.code === "wrong-status" || error.code === "sequence-conflict");
 
 async function begin(context: RuntimeContext, instanceId: string, key: KeyName): Promise<void> {
-  const row = await context.store.findInstance(instanceId);
-  if (row && row.lastEvent !== null) return redriveQueued(context, instanceId, key);
-  const work = async ({ tx, row: held, turn, now }: HeldTurn) => {
-    if (held.status === "queued" && (await tx.passKey(key, instanceId, now)))
+  const work = async ({ tx, row, turn, now }: HeldTurn) => {
+    const isNew = turn.isNew;
+    if (isNew && row.status === "queued" && (await tx.passKey(key, instanceId, now)))
       turn.row = { ...turn.row, status: "running" };
-    return () => ({ replayed: false });
+    return () => ({ replayed: false, isNew });
   };
-  await inTurn(context, { verb: "begin", actor: systemActor, args: { instanceId }, work });
+  const { isNew } = await inTurn(context, {
+    verb: "begin",
+    actor: systemActor,
+    args: { instanceId },
+    work,
+  });
+  if (!isNew) await redriveQueued(context, instanceId, key);
 }

@@ -5,8 +5,9 @@
 import type { Json } from "@/lib/base/json";
 import { familyOf } from "@/lib/store/children";
 import { decide, progressOf } from "@/lib/runtime/tasks/child-rules";
-import { isEnded, parentOf, sessionCause } from "@/lib/runtime/instances/instance-views";
+import { isEnded, isUnderWay, parentOf, sessionCause } from "@/lib/runtime/instances/instance-views";
 import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
+import { chartKeyScope } from "@/lib/store/concurrency";
 import type { LockLogRow, LockRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
@@ -14,7 +15,13 @@ import type { History } from "./history";
 import { all, markOf, type Entry, type InstanceEnd } from "./instance-end";
 import type { Committed } from "./world";
 
-const goingOn: ReadonlySet<string> = new Set(["running", "suspended", "cancelling", "compensating"]);
+const goingOn: ReadonlySet<string> = new Set([
+  "queued",
+  "running",
+  "suspended",
+  "cancelling",
+  "compensating",
+]);
 
 /** I9: nobody lives on whom nobody waits for, and a join counts what there is. */
 export async function checkFamily(store: Store, { row }: InstanceEnd, wrong: string[]): Promise<void> {
@@ -186,5 +193,25 @@ export function checkTogether(
     const found = places.filter((place) => place >= 0);
     if (found.length !== 0 && found.length !== group.length)
       wrong.push(`I2: of the ${group.length} events of ${name} ${found.length} were applied`);
+  }
+}
+
+/** Of instances that share a concurrency key one is under way, and has it; who waits for it waits for one that does. */
+export async function checkConcurrency(
+  store: Store,
+  ends: ReadonlyMap<string, InstanceEnd>,
+  wrong: string[],
+): Promise<void> {
+  const alive = [...ends.values()].filter(({ row }) => row.deletedAt === null && row.concurrencyKey !== null);
+  for (const { row } of alive) {
+    const { id, status, chartId, concurrencyKey: key } = row;
+    if (key === null || !isUnderWay(status)) continue;
+    const name = { scope: chartKeyScope(chartId), key };
+    const [held] = await store.findKeys([name]);
+    if (status !== "queued" && (held?.instanceId !== id || held.free !== 0))
+      wrong.push(`I1: ${id} is ${status}, and its concurrency key is ${held?.instanceId ?? "nobody"}'s`);
+    const holder = ends.get(held?.instanceId ?? "")?.row;
+    const has = holder?.deletedAt === null && isUnderWay(holder.status);
+    if (status === "queued" && !has) wrong.push(`I8: ${id} waits for a key that nobody under way has`);
   }
 }

@@ -8,7 +8,7 @@ import { canonicalJson } from "@/lib/base/canonical";
 import type { Json } from "@/lib/base/json";
 import { applyControl, type ControlInput } from "@/lib/runtime/control/apply-control";
 import { applyInput, applyStart, type StartInput } from "@/lib/runtime/stepping/apply-input";
-import { isEnded, sessionCause, takesMessages } from "@/lib/runtime/instances/instance-views";
+import { hasNotBegun, isEnded, sessionCause, takesMessages } from "@/lib/runtime/instances/instance-views";
 import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
 import { isHeldAt } from "@/lib/runtime/locks/lock-views";
 import type { Machines } from "@/lib/runtime/charts/machines";
@@ -20,12 +20,13 @@ import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { LockLogRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
 import {
+  checkConcurrency,
   checkFamily,
   checkSaga,
-  isUndoing,
   checkSessions,
   checkStateLocks,
   checkTogether,
+  isUndoing,
 } from "./check-families";
 import type { History, SendSeen } from "./history";
 import { all, markIn, markOf, readEnd, withDescendants, type Entry, type InstanceEnd } from "./instance-end";
@@ -81,6 +82,7 @@ export async function checkEnd(
   checkStateLocks(ends, lockLogs, committed, wrong);
   checkSessions(history, ends, wrong);
   checkTogether(history, ends, wrong);
+  await checkConcurrency(store, ends, wrong);
   for (const end of ends.values()) {
     await checkFamily(store, end, wrong);
     await checkSaga(store, end, history, wrong);
@@ -112,13 +114,20 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
   const { row, log } = end;
   let state: Snapshot | null = null;
   for (const entry of log) {
-    if (entry.kind === "deleted") continue;
+    if (entry.kind === "deleted") {
+      // One that waited for its concurrency key in that life has its state with it.
+      state = (JSON.parse(entry.input) as { snapshot?: Snapshot }).snapshot ?? state;
+      continue;
+    }
     const machine = await machines.load(entry);
     const options = { at: entry.at, seq: entry.seq, trace: false };
     const input = JSON.parse(entry.input) as StartInput | StepInput | ControlInput;
     let result: StepResult;
     if (input.kind === "start") result = applyStart(machine, input, options);
     else if (input.kind === "control" && input.verb === "fork")
+      result = applyControl(machine, input.snapshot, input, options).result;
+    // It was cancelled while it waited for its concurrency key.
+    else if (state === null && "snapshot" in input && input.snapshot)
       result = applyControl(machine, input.snapshot, input, options).result;
     else if (state === null) {
       wrong.push(`I1: ${row.id}#${entry.seq} comes before any start`);
@@ -145,6 +154,8 @@ async function replay(machines: Machines, end: InstanceEnd, sent: Sent[], wrong:
       });
     }
   }
+  // Its present life waits for a concurrency key: what its log comes to was another's.
+  if (hasNotBegun(row)) return;
   if (state && row.deletedAt === null && snapshotHash(state) !== row.stateHash)
     wrong.push(`I2: ${row.id} stands in another state than its last entry left`);
   if (

@@ -1,5 +1,5 @@
 /**
- * Small charts: random ones and families. All send to other instances: `ping` {mark, to} makes its receiver send `pong`
+ * Small charts: random ones, a quarter of them with a concurrency key, and families. All send to other instances: `ping` {mark, to} makes its receiver send `pong`
  * {mark} to `to`.
  */
 import type { Chart } from "@/lib/statechart/document";
@@ -34,7 +34,10 @@ function randomChart(kind: number): Chart {
   options.invokes ||= random.chance(0.6);
   // `*` would take the ping.
   options.wildcards = false;
-  return toChart(randomRoot(random, options), random.chance(0.5) ? "xstate" : "scxml");
+  const chart = toChart(randomRoot(random, options), random.chance(0.5) ? "xstate" : "scxml");
+  return kind % 4 === 0
+    ? { ...chart, settings: { ...chart.settings, concurrencyKey: "input.keys[0]" } }
+    : chart;
 }
 
 const withPing = (chart: Chart): Chart => ({
