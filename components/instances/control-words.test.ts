@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { InstanceStatus } from "@/lib/contract/instances";
 import { canMigrate, canReset, haltOf, possibleVerbs } from "./control-words";
 
 test("an instance is offered what makes sense in its status, and nothing once it has ended", () => {
@@ -27,7 +28,8 @@ test("what has not ended can be moved to another version; what runs or halted ca
 });
 
 test("a halt names its cause, how much waits, and the verb that helps", () => {
-  const at = (status: string, pending = 0) => haltOf({ status, pending, error: null });
+  const plain = { pending: 0, error: null, concurrencyKey: null, blockedBy: null };
+  const at = (status: InstanceStatus, pending = 0) => haltOf({ ...plain, status, pending });
   expect(at("running")).toBeNull();
   expect(at("suspended", 1)).toEqual({
     title: "Suspended.",
@@ -35,13 +37,18 @@ test("a halt names its cause, how much waits, and the verb that helps", () => {
     verb: "resume",
   });
   const error = { code: "error.execution", message: "division by zero" };
-  expect(haltOf({ status: "failed", pending: 2, error })).toEqual({
+  expect(haltOf({ ...plain, status: "failed", pending: 2, error })).toEqual({
     title: "Failed.",
     text: "error.execution: division by zero. 2 messages wait.",
     verb: "redrive",
   });
-  expect(haltOf({ status: "stuck", pending: 0, error })).toMatchObject({
+  expect(haltOf({ ...plain, status: "stuck", error })).toMatchObject({
     title: "Stuck.",
     verb: "redrive",
+  });
+  expect(haltOf({ ...plain, status: "queued", concurrencyKey: "crane-1", blockedBy: "job-7" })).toEqual({
+    title: "Queued.",
+    text: "It waits for the concurrency key crane-1, which job-7 has. It begins when its turn comes.",
+    verb: "cancel",
   });
 });

@@ -3,7 +3,7 @@
  */
 import { Ban, OctagonX, Pause, Play, RotateCcw, type LucideIcon } from "lucide-react";
 import { formatCount } from "@/components/ui/time";
-import type { InstanceStatus } from "@/lib/contract/instances";
+import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
 
 export type ControlVerb = "suspend" | "resume" | "cancel" | "terminate" | "redrive";
 
@@ -88,16 +88,28 @@ export const canReset = (status: string): boolean => resettable.includes(status 
 /** It has not ended: there is something to move to another version. */
 export const canMigrate = (status: string): boolean => possibleVerbs(status).length > 0;
 
+type Awaiting = Pick<InstanceSummary, "status" | "concurrencyKey" | "blockedBy">;
+
+/** Why an instance in line has not begun; null: it is in none. */
+export const awaitedKey = ({ status, concurrencyKey: key, blockedBy }: Awaiting): string | null =>
+  status !== "queued" || key === null
+    ? null
+    : `It waits for the concurrency key ${key}, which ${blockedBy ?? "another"} has.`;
+
 /** What an instance that does not run waits for, and the verb that helps; null: nothing to say. */
-export function haltOf(instance: {
-  status: string;
-  pending: number;
-  error: { code: string; message: string } | null;
-}): { title: string; text: string; verb: ControlVerb } | null {
+export function haltOf(
+  instance: Awaiting & { pending: number; error: { code: string; message: string } | null },
+): { title: string; text: string; verb: ControlVerb } | null {
   const { status, pending, error } = instance;
   const waiting =
     pending === 0 ? "" : ` ${formatCount(pending)} ${pending === 1 ? "message waits" : "messages wait"}.`;
   switch (status) {
+    case "queued":
+      return {
+        title: "Queued.",
+        text: `${awaitedKey(instance) ?? "It waits for its turn."} It begins when its turn comes.`,
+        verb: "cancel",
+      };
     case "suspended":
       return { title: "Suspended.", text: `Events wait, timers do not fire.${waiting}`, verb: "resume" };
     case "failed":

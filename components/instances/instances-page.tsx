@@ -6,7 +6,7 @@
  * instances wait behind an "n new" button. A selection lasts as long as its filters; "all that match" is what the server finds.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ArrowUp, Boxes, CircleX, Plus } from "lucide-react";
+import { ArrowUp, Boxes, CircleX, Hourglass, Plus } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { Route } from "next";
@@ -33,6 +33,7 @@ import type { BatchVerb } from "@/lib/contract/batches";
 import type { ChartSummary } from "@/lib/contract/charts";
 import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
 import { BatchDialog } from "./batch-dialog";
+import { awaitedKey } from "./control-words";
 import { SelectionBar } from "./selection-bar";
 import { StartInstanceDialog } from "./start-instance-dialog";
 import { StatusChip } from "./status-chip";
@@ -293,7 +294,9 @@ const columns: Column<InstanceSummary>[] = [
           <CircleX size={13} aria-hidden className="shrink-0 text-text-3" />
           <span className="truncate">{row.error.message}</span>
         </span>
-      ) : null,
+      ) : (
+        <Awaited row={row} />
+      ),
   },
   {
     key: "key",
@@ -397,4 +400,16 @@ function useSelection(filterKey: string, shown: readonly string[]) {
       onToggleAll: () => choose(shown, !all),
     },
   };
+}
+
+/** For whom an instance in line waits. */
+function Awaited({ row }: { row: InstanceSummary }) {
+  const text = awaitedKey(row);
+  if (text === null) return null;
+  return (
+    <span className="flex items-center gap-1.5" title={text}>
+      <Hourglass size={13} aria-hidden className="shrink-0 text-text-3" />
+      <span className="truncate">{text}</span>
+    </span>
+  );
 }

@@ -15,6 +15,7 @@ import {
   Ghost,
   GitFork,
   History,
+  Hourglass,
   MailX,
   Pause,
   Rewind,
@@ -23,6 +24,7 @@ import {
   Trash,
   TriangleAlert,
   Wrench,
+  type LucideIcon,
 } from "lucide-react";
 import type { Route } from "next";
 import Link from "next/link";
@@ -94,6 +96,11 @@ const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks",
 type TabName = (typeof tabNames)[number];
 /** What is sent to one that doesn't run waits, and makes no news in the live stream. */
 const haltedAgainMs = 2_000;
+const haltIcons: Partial<Record<InstanceView["status"], LucideIcon>> = {
+  failed: CircleX,
+  stuck: TriangleAlert,
+  queued: Hourglass,
+};
 /** Between two entries while playing. */
 const playMs = 700;
 
@@ -392,7 +399,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
       {live && halt ? (
         <Banner
           tone={instance.status === "failed" || instance.status === "stuck" ? "wrong" : "offline"}
-          icon={instance.status === "failed" ? CircleX : instance.status === "stuck" ? TriangleAlert : Pause}
+          icon={haltIcons[instance.status] ?? Pause}
           testId="halt-banner"
           action={
             <Button size="sm" onClick={() => setControl(halt.verb)} data-testid="halt-action">
@@ -401,6 +408,14 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           }
         >
           <strong className="font-semibold">{halt.title}</strong> {halt.text}
+          {instance.blockedBy === null ? null : (
+            <>
+              {" "}
+              <Link className="underline" href={`/instances/${encodeURIComponent(instance.blockedBy)}`}>
+                Look at {instance.blockedBy}
+              </Link>
+            </>
+          )}
         </Banner>
       ) : null}
       {shown && !shown.hashMatches ? (

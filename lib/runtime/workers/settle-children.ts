@@ -7,6 +7,7 @@
 import { systemActor } from "@/lib/access/actor";
 import { isLasting, LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { instanceKeys } from "@/lib/statechart/instance-keys";
 import { familyOf, type ChildRow, type ParentRef } from "@/lib/store/children";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
@@ -191,7 +192,7 @@ class Family {
     const before = progressOf(task);
     const many = Math.min(roomOf(before), childrenBegunMax);
     const ended: EndedChild[] = [];
-    for (let place = before.started; place < before.started + many; place += 1) {
+    for (const place of this.inKeyOrder(before, items.slice(before.started, before.started + many))) {
       const id = newInstanceId(before.chartId);
       ended.push(...(await this.begin(before, id, place, items[place] ?? null, undefined)));
     }
@@ -199,6 +200,18 @@ class Family {
     const dueAt = roomOf(progress) > 0 ? this.now : deadlineOf(task);
     const after = { ...withProgress(task, progress, this.now), dueAt };
     await this.tx.writeTasks([await afterEnds(this.tx, after, ended, this.writes, this.now)]);
+  }
+
+  /** The places of the next children: keys are taken in one order by all, or two families would wait for each other. */
+  private inKeyOrder(progress: EachProgress, next: readonly Json[]): number[] {
+    const machine = this.context.machines.get(progress);
+    const places = next.map((input, index) => {
+      const { keys } = instanceKeys(machine, { id: "", input }, this.now);
+      return { place: progress.started + index, key: keys.concurrencyKey ?? "" };
+    });
+    return places
+      .sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)) || a.place - b.place)
+      .map(({ place }) => place);
   }
 
   /** The task as its first child finds it. */
