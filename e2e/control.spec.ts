@@ -181,6 +181,27 @@ test("suspend, resume, end, redrive, start again, migrate, and a child seen from
   });
 });
 
+test("one in line says for which key it waits and who has it, and begins when that has ended", async ({
+  page,
+  request,
+}) => {
+  const api = apiOf(request);
+  const settings = { concurrencyKey: "input.crane" };
+  await api.post("/charts", { id: "control-crane", text: JSON.stringify({ ...leg, settings }) });
+  await api.post("/charts/control-crane/versions", { revision: 1 });
+  for (const id of ["crane-one", "crane-two"])
+    await api.post("/instances", { chartId: "control-crane", id, input: { crane: "C1" } });
+  await page.goto("/instances/crane-two");
+  await expect(page.getByTestId("halt-banner")).toContainText(
+    "It waits for the concurrency key C1, which crane-one has.",
+  );
+  await expect(page.getByText("Nothing has happened yet")).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await api.post("/instances/crane-one/events", { type: "arrive" });
+  await expect(status(page)).toHaveText("running");
+  await expect(page.getByTestId("event-row")).toHaveCount(1);
+});
+
 for (const colorScheme of ["light", "dark"] as const) {
   test(`the family and the dialogs of repair are accessible in ${colorScheme}`, async ({ browser }) => {
     const context = await browser.newContext({ colorScheme });

@@ -409,7 +409,9 @@ function Awaited({ row }: { row: InstanceSummary }) {
   return (
     <span className="flex items-center gap-1.5" title={text}>
       <Hourglass size={13} aria-hidden className="shrink-0 text-text-3" />
-      <span className="truncate">{text}</span>
+      <span className="truncate">
+        {row.blockedBy ?? "another"} has {row.concurrencyKey}
+      </span>
     </span>
   );
 }

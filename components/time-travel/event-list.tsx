@@ -92,12 +92,13 @@ export function EventList({
           <ErrorPanel title="Couldn’t read these events" error={error} onRetry={retry} />
         </div>
       ) : null}
+      {total === 0 ? <p className="px-3 py-2.5 text-body text-text-3">None yet: it has not begun.</p> : null}
       <div
         ref={scroller}
         role="listbox"
         aria-label="Event log"
         tabIndex={0}
-        aria-activedescendant={`event-${cursor}`}
+        aria-activedescendant={total > 0 ? `event-${cursor}` : undefined}
         data-testid="event-list"
         className="min-h-0 flex-1 overflow-y-auto outline-none focus-visible:outline-2 focus-visible:-outline-offset-2"
       >

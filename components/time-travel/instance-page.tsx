@@ -172,7 +172,9 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   const newEvents = useNewSince(live, total);
   const tab = tabNames.find((name) => name === params.get("tab")) ?? "why";
 
-  const seek = (seq: number): void => setParams({ seq: Math.min(total, Math.max(1, seq)) });
+  const seek = (seq: number): void => {
+    if (total > 0) setParams({ seq: Math.min(total, Math.max(1, seq)) });
+  };
   const backToLive = (): void => {
     setPlaying(false);
     setParams({ seq: null, vs: null });
@@ -291,7 +293,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               }
               items={[
                 ...verbs.filter((verb) => !controlWords[verb].danger).map(verbItem),
-                forkItem,
+                ...(total > 0 ? [forkItem] : []),
                 ...(canMigrate(instance.status)
                   ? [
                       {
@@ -537,6 +539,10 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                   </div>
                 ) : detail.data ? (
                   <WhyTab entry={detail.data} tree={version?.tree ?? null} />
+                ) : total === 0 ? (
+                  <Empty icon={Hourglass} title="Nothing has happened yet">
+                    What it does is told here, step by step, from its start on.
+                  </Empty>
                 ) : (
                   <SkeletonRows rows={6} />
                 ),

@@ -15,10 +15,13 @@ export interface ConcurrencyReads {
 }
 
 export interface ConcurrencyTransaction {
-  /** True: the instance has the key; false: it stands in its line from `since` on. Its row is held, or it is new. */
-  takeKey(key: KeyName, instanceId: string, since: number): Promise<boolean>;
-  /** A key that came free goes to that instance. False: it has been given on, or another has waited longer. */
-  passKey(key: KeyName, instanceId: string, now: number): Promise<boolean>;
+  /**
+   * True: the instance has the key; false: it stands in its line from `since` on, with what it does `then` (JSON). Its row is
+   * held, or it is new.
+   */
+  takeKey(key: KeyName, instanceId: string, since: number, then: string): Promise<boolean>;
+  /** A key that came free goes to that instance: its `then`. Null: the key has been given on, or another has waited longer. */
+  passKey(key: KeyName, instanceId: string, now: number): Promise<string | null>;
   /** A free key that nobody waits for is forgotten. */
   dropKey(key: KeyName): Promise<void>;
 }

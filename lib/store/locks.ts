@@ -100,8 +100,8 @@ export interface LockReads {
   findReadyStates(limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
   /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
   findUnsettled(now: number, limit: number): Promise<string[]>;
-  /** Who waits, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */
-  lockWaits(limit: number): Promise<LockWait[]>;
+  /** Who waits at `now`, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */
+  lockWaits(now: number, limit: number): Promise<LockWait[]>;
   /** The keys a session waits for are held by these sessions. For the search of cycles; one level. */
   sessionsBlocking(sessions: readonly string[]): Promise<{ waiter: string; key: string; holder: string }[]>;
 }

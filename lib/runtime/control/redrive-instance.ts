@@ -6,86 +6,66 @@
  * Holds: what the failed step had used up (a timer, an invocation) is put back by the control entry itself, so that replay
  *        finds it there (I5).
  */
-import { systemActor, type Actor } from "@/lib/access/actor";
+import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { must } from "@/lib/base/assert";
 import type { StepInput } from "@/lib/statechart/step";
-import { chartKeyScope, type KeyName } from "@/lib/store/concurrency";
-import type { LogRow } from "@/lib/store/instances";
+import { chartKeyScope } from "@/lib/store/concurrency";
+import type { LogRow, MessageRow } from "@/lib/store/instances";
 import type { StartInput } from "../stepping/apply-input";
 import type { ControlInput } from "./apply-control";
 import { controlInstance, type ControlArgs, type ControlResult, type ControlVerb } from "./control-instance";
 import { findLiveInstance } from "../instances/get-instance";
-import type { InstanceStatus } from "../instances/instance-views";
 import { newMessageId } from "../new-id";
 import { rebuildState } from "../instances/rebuild-state";
-import { wrongStatus } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
+import type { Repetition, Then } from "../stepping/in-line";
 import type { HeldTurn } from "../stepping/in-turn";
+import { holdTasks } from "../stepping/step-batch";
 import { failedUndoings } from "../tasks/saga-rules";
 import { undoneAgain } from "../tasks/task-rules";
 
 /** Entries since the failure: few, because a failed instance applies nothing. */
 const lookBack = 50;
 
-export function redriveInstance(
+export async function redriveInstance(
   context: RuntimeContext,
   actor: Actor,
   args: ControlArgs,
 ): Promise<ControlResult> {
-  return redrive(context, actor, args, ["failed", "stuck"], async ({ tx, row, now }) => {
-    const { id, chartId, concurrencyKey: key } = row;
-    if (key === null || row.status === "stuck") return true;
-    return tx.takeKey({ scope: chartKeyScope(chartId), key }, id, now);
-  });
-}
-
-/** One that was redriven while another had its key, which is free now. Throws `wrong-status` when it is not its turn. */
-export async function redriveQueued(
-  context: RuntimeContext,
-  instanceId: string,
-  key: KeyName,
-): Promise<void> {
-  const args = { instanceId, reason: `its concurrency key ${key.key} came free` };
-  await redrive(context, systemActor, args, ["queued"], async ({ tx, row, now }) => {
-    if (await tx.passKey(key, instanceId, now)) return true;
-    throw wrongStatus(row, "to begin", ["the first in line for a free key"]);
-  });
-}
-
-/** `hasTurn`: false puts it in line for its concurrency key. */
-async function redrive(
-  context: RuntimeContext,
-  actor: Actor,
-  args: ControlArgs,
-  from: readonly InstanceStatus[],
-  hasTurn: (held: HeldTurn) => Promise<boolean>,
-): Promise<ControlResult> {
-  const verb = { verb: "redrive", from, done: [] } as const;
+  const verb = { verb: "redrive", from: ["failed", "stuck"], done: [] } as const;
   requirePermission(actor, "instances:control");
   const row = await findLiveInstance(context.store, args.instanceId);
-  if (!from.includes(row.status as InstanceStatus)) return controlInstance(context, actor, args, verb);
-  const again =
-    row.status === "stuck"
-      ? undoing
-      : await repetitionOf(context, await findFailed(context, args.instanceId));
+  // Another redrive may come between: then this one would repeat the wrong step.
+  const looked = { ...verb, lookedAt: row.seq };
+  if (row.status === "stuck") return controlInstance(context, actor, args, { ...looked, ...undoing });
+  if (row.status !== "failed") return controlInstance(context, actor, args, verb);
+  const repetitionOf = await lookForRepetition(context, await findFailed(context, args.instanceId));
+  let first: MessageRow | null = null;
   return controlInstance(context, actor, args, {
-    ...verb,
-    // Another redrive may come between: then this one would repeat the wrong step.
-    lookedAt: row.seq,
-    inputOf: async (input, held) =>
-      (await hasTurn(held)) ? again.inputOf(input) : ({ ...input, queue: true } as ControlInput),
-    afterEntry: (held) => (held.turn.row.status === "queued" ? undefined : again.afterEntry?.(held)),
+    ...looked,
+    async inputOf(plain, held) {
+      const repetition = repetitionOf(plain);
+      const then: Then = { kind: "redrive", actor: actor.id, ...repetition };
+      const mine = await takeKeyAgain(held, JSON.stringify(then));
+      first = mine ? repetition.first : null;
+      return mine ? repetition.input : ({ ...plain, queue: true } as ControlInput);
+    },
+    afterEntry({ turn }) {
+      if (first) turn.addFirst(first);
+    },
   });
 }
 
-/** What a redrive adds to its entry, and does after it. */
-interface Repetition {
-  inputOf(this: void, input: ControlInput): ControlInput;
-  afterEntry?: ControlVerb["afterEntry"];
+/** A failed one has given its concurrency key up. False: another has it, and this one stands in line. */
+async function takeKeyAgain({ tx, row, now }: HeldTurn, then: string): Promise<boolean> {
+  const { id, chartId, concurrencyKey: key } = row;
+  if (key === null) return true;
+  await holdTasks(tx, [row]);
+  return tx.takeKey({ scope: chartKeyScope(chartId), key }, id, now, then);
 }
 
-const undoing: Repetition = {
+const undoing: Pick<ControlVerb, "inputOf" | "afterEntry"> = {
   inputOf: (input) => ({ ...input, undo: true }) as ControlInput,
   async afterEntry({ tx, row, now }) {
     const given = failedUndoings(await tx.sagaTasks(row.id, row.incarnation));
@@ -104,15 +84,17 @@ async function findFailed({ store }: RuntimeContext, instanceId: string): Promis
   return must(await store.findLogEntry(instanceId, seq), "an entry that was listed is there");
 }
 
-async function repetitionOf({ store, machines }: RuntimeContext, failed: LogRow): Promise<Repetition> {
+async function lookForRepetition(
+  { store, machines }: RuntimeContext,
+  failed: LogRow,
+): Promise<(plain: ControlInput) => Repetition> {
   const given = JSON.parse(failed.input) as StartInput | StepInput | ControlInput;
-  const complete = (more: object) => ({
-    inputOf: (input: ControlInput): ControlInput => ({
-      ...input,
-      ...more,
-      data: { ...input.data, failedSeq: failed.seq },
-    }),
-  });
+  const complete =
+    (more: object, first: MessageRow | null = null) =>
+    (plain: ControlInput): Repetition => ({
+      input: { ...plain, ...more, data: { ...plain.data, failedSeq: failed.seq } },
+      first,
+    });
   switch (given.kind) {
     case "start":
       return complete({ start: given });
@@ -124,20 +106,17 @@ async function repetitionOf({ store, machines }: RuntimeContext, failed: LogRow)
       return complete(timer ? { timers: { [given.id]: timer } } : {});
     }
     case "event":
-      return { ...complete({}), afterEntry: ({ turn }) => turn.addFirst(repeated(failed)) };
+      return complete({}, repeated(failed));
     case "answer": {
       const before = await rebuildState(store, machines, failed.instanceId, failed.seq - 1);
       const invocation = before?.snapshot.invocations[given.id];
-      return {
-        ...complete(invocation ? { invocations: { [given.id]: invocation } } : {}),
-        afterEntry: ({ turn }) => turn.addFirst(repeated(failed)),
-      };
+      return complete(invocation ? { invocations: { [given.id]: invocation } } : {}, repeated(failed));
     }
   }
 }
 
 /** Of the time of the first try: no timer that came due since goes before it. */
-const repeated = (failed: LogRow) => ({
+const repeated = (failed: LogRow): MessageRow => ({
   instanceId: failed.instanceId,
   incarnation: failed.incarnation,
   messageId: newMessageId(),

@@ -15,6 +15,7 @@ import { controlInstance, type ControlArgs, type ControlResult } from "./control
 import { requirePermission } from "@/lib/access/require-permission";
 import { forkState } from "./fork-state";
 import type { RuntimeContext } from "../runtime-context";
+import { holdTasks } from "../stepping/step-batch";
 import { taskIdOf } from "../tasks/task-rules";
 
 export interface ResetInstanceArgs extends ControlArgs {
@@ -61,7 +62,9 @@ export async function resetInstance(
 async function requireKey(tx: StoreTransaction, row: InstanceRow, now: number): Promise<void> {
   const { id, chartId, concurrencyKey: key, status } = row;
   if (key === null || status !== "failed") return;
-  if (await tx.takeKey({ scope: chartKeyScope(chartId), key }, id, now)) return;
+  await holdTasks(tx, [row]);
+  // One that can't have it is not left in line: the refusal takes that back.
+  if (await tx.takeKey({ scope: chartKeyScope(chartId), key }, id, now, "")) return;
   throw new LockstepError(
     "wrong-status",
     `Instance ${id} has failed, and another of ${chartId} has its concurrency key ${key}: reset it when that has ended.`,

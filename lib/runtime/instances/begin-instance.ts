@@ -14,10 +14,10 @@ import { chartKeyScope } from "@/lib/store/concurrency";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
-import { applyStart, startType, type StartInput } from "../stepping/apply-input";
 import { engineSemantics } from "../limits";
-import { newMessageId, partitionOf } from "../new-id";
-import { Turn, unstarted } from "../stepping/turn";
+import { partitionOf } from "../new-id";
+import { Turn, unstarted, type Start } from "../stepping/turn";
+import type { Then } from "../stepping/in-line";
 
 export interface Beginning {
   id: string;
@@ -35,8 +35,8 @@ export interface Beginning {
 }
 
 /**
- * `tombstone`: the deleted instance of that id, held. When another has its concurrency key, it is `queued`: its start waits in
- * its mailbox. Throws `bad-request` when a key of the chart's settings can't be told from the input.
+ * `tombstone`: the deleted instance of that id, held. When another has its concurrency key, it is `queued`. Throws
+ * `bad-request` when a key of the chart's settings can't be told from the input.
  */
 export async function beginInstance(
   tx: StoreTransaction,
@@ -46,35 +46,27 @@ export async function beginInstance(
   tombstone: InstanceRow | undefined,
   writes: StepWrites,
 ): Promise<Turn> {
-  const { id, chartId } = begun;
+  const { id, chartId, actor, cause, dedupeKey } = begun;
   const keys = keysOf(machine, begun, now);
   const row = {
     ...freshRow(begun, now, tombstone),
     ...keys,
     businessKey: begun.businessKey ?? keys.businessKey,
   };
-  const input: StartInput = { kind: "start", id, name: chartId, input: begun.input };
-  const { concurrencyKey } = keys;
+  const start: Start = {
+    input: { kind: "start", id, name: chartId, input: begun.input },
+    actor,
+    cause,
+    dedupeKey,
+  };
+  const { concurrencyKey: key } = keys;
+  const then: Then = { kind: "start", start };
   const mine =
-    concurrencyKey === null ||
-    (await tx.takeKey({ scope: chartKeyScope(chartId), key: concurrencyKey }, id, row.createdAt));
-  return mine
-    ? firstTurn(machine, begun, row, input, now, writes)
-    : queued(machine, begun, row, input, now, writes);
-}
-
-function firstTurn(
-  machine: Machine,
-  { actor, cause, dedupeKey }: Beginning,
-  row: InstanceRow,
-  input: StartInput,
-  now: number,
-  writes: StepWrites,
-): Turn {
+    key === null ||
+    (await tx.takeKey({ scope: chartKeyScope(chartId), key }, id, row.createdAt, JSON.stringify(then)));
+  if (!mine) return queued(machine, row, start, now, writes);
   const turn = new Turn(machine, row, null, now, writes, [], false);
-  const entry = { kind: "start", type: startType, input: JSON.stringify(input), messageId: null };
-  const options = { at: row.at, seq: row.seq + 1, trace: true };
-  turn.record({ ...entry, actor, cause, dedupeKey }, applyStart(machine, input, options));
+  turn.begin(start);
   turn.run(
     () => null,
     () => false,
@@ -86,36 +78,20 @@ function firstTurn(
 /** It makes no step yet; workers/begin-queued.ts takes it up. */
 function queued(
   machine: Machine,
-  { actor, cause, dedupeKey }: Beginning,
-  row: InstanceRow,
-  input: StartInput,
+  fresh: InstanceRow,
+  { input: { id, name, input } }: Start,
   now: number,
   writes: StepWrites,
 ): Turn {
-  const { id, name } = input;
-  const snapshot: Snapshot = { ...unstarted, session: { id, input: input.input, name } };
-  const waiting: InstanceRow = {
-    ...row,
+  const snapshot: Snapshot = { ...unstarted, session: { id, input, name } };
+  const row: InstanceRow = {
+    ...fresh,
     status: "queued",
     snapshot: JSON.stringify(snapshot),
     stateHash: snapshotHash(snapshot),
   };
-  writes.created.push(waiting);
-  writes.enqueued.push({
-    instanceId: id,
-    incarnation: row.incarnation,
-    messageId: newMessageId(),
-    type: startType,
-    input: JSON.stringify(input),
-    actor,
-    cause,
-    enqueuedAt: now,
-    dedupeScope: null,
-    dedupeKey,
-    expectedSeq: null,
-    fences: null,
-  });
-  return new Turn(machine, waiting, snapshot, now, writes, [], false);
+  writes.created.push(row);
+  return new Turn(machine, row, snapshot, now, writes, [], false);
 }
 
 function keysOf(machine: Machine, { id, chartId, input }: Beginning, now: number): InstanceKeys {

@@ -135,6 +135,47 @@ describe.each(providers)("concurrency keys of instances on %s", (provider) => {
     expect(await at.runtime.getState(local, { instanceId: "b" })).toMatchObject({ hashMatches: true });
   });
 
+  test("a lock on it does not keep it from beginning when its key is free", async () => {
+    await begin();
+    const settings = { concurrencyKey: "input.crane", locking: "distributed" };
+    await publish(at.runtime, "job-locked", { ...job, settings });
+    const ask = (id: string) =>
+      at.runtime.startInstance(local, { chartId: "job-locked", id, input: { crane: "c1", name: id } });
+    await ask("a");
+    await ask("b");
+    await at.runtime.acquireLock(local, { key: "instance:b", session: "s", holder: "h", ttlMs: 60_000 });
+    await at.runtime.terminateInstance(local, { instanceId: "a", ...control });
+    await becomes("b", "running");
+    const sent = { type: "done", fences: [{ key: "instance:b", session: "s", fence: 1 }] };
+    await at.runtime.sendEvent(local, { instanceId: "b", ...sent });
+    await becomes("b", "completed");
+  });
+
+  test("a parent whose queued child is ended hears of its end alone", async () => {
+    await begin();
+    await publish(at.runtime, "parent", {
+      lockstep: 1,
+      initial: "waiting",
+      states: {
+        waiting: {
+          invoke: {
+            id: "kid",
+            src: "chart",
+            input: { chart: "'job'", id: "'kid'", input: { crane: "'c1'", name: "'kid'" } },
+          },
+          on: { "error.invoke.kid": "alone" },
+        },
+        alone: {},
+      },
+    });
+    await start("a");
+    await at.runtime.startInstance(local, { chartId: "parent", id: "p" });
+    await becomes("kid", "queued");
+    await at.runtime.terminateInstance(local, { instanceId: "kid", ...control });
+    await vi.waitFor(async () => expect(await get("p")).toMatchObject({ configuration: ["alone"] }), 5_000);
+    expect(await log("p")).toEqual(["start", "error.invoke.kid"]);
+  });
+
   test("a redriven one queues again and goes on from where it failed when its key is free", async () => {
     await begin();
     await start("a");

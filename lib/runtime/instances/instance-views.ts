@@ -169,7 +169,9 @@ export const keysAwaited = (rows: readonly Queued[]): KeyName[] =>
 
 function blockerOf(row: Queued, held: readonly KeyRow[]): string | null {
   const [awaited] = keysAwaited([row]);
-  const blocker = held.find(({ scope, key }) => scope === awaited?.scope && key === awaited.key);
+  const blocker = held.find(
+    ({ scope, key, free }) => scope === awaited?.scope && key === awaited.key && free === 0,
+  );
   return blocker?.instanceId ?? null;
 }
 

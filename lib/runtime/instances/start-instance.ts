@@ -60,7 +60,7 @@ export async function startInstance(
   if (view.pending > 0) context.wake();
   context.settle();
   const [held] = await context.store.findKeys(keysAwaited([view]));
-  return { ...view, blockedBy: held?.instanceId ?? null };
+  return { ...view, blockedBy: held?.free === 0 ? held.instanceId : null };
 }
 
 /** The version named, else the newest. It is loaded here, so that the transaction finds it. */

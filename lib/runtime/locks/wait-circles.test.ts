@@ -93,7 +93,7 @@ describe("circles of waits", () => {
         let left = waits;
         for (const victim of over) {
           expect(reaches(left, victim)).toBe(true);
-          left = left.filter((each) => each !== victim);
+          left = left.filter((each) => each.key !== victim.key);
         }
         for (const each of left) expect(reaches(left, each)).toBe(false);
       }),

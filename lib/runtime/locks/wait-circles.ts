@@ -16,8 +16,13 @@ export const circlesMs = 1_000;
 /** What stands behind more than these is left to its waits' ends. */
 const waitsMax = 2_000;
 
-export async function findDeadlocked(store: Store, machines: Machines): Promise<LockWait[]> {
-  const waits = await store.lockWaits(waitsMax);
+/** A wait without end, and the session before it, whose end would be one. */
+export interface EndlessWait extends LockWait {
+  ahead: string;
+}
+
+export async function findDeadlocked(store: Store, machines: Machines): Promise<EndlessWait[]> {
+  const waits = await store.lockWaits(await store.now(), waitsMax);
   const loaded = new Map<LockWait, (outer: string) => boolean>();
   for (const wait of waits) {
     const { chartId, version, state } = wait;
@@ -36,11 +41,14 @@ export async function findDeadlocked(store: Store, machines: Machines): Promise<
 export function deadlocked(
   waits: readonly LockWait[],
   isWithin: (wait: LockWait, outer: string) => boolean,
-): LockWait[] {
+): EndlessWait[] {
   const ahead = edgesOf(waits, isWithin);
   const over = new Set<LockWait>();
   for (const wait of youngestFirst(waits)) if (comesBack(wait, ahead, over)) over.add(wait);
-  return [...over];
+  return [...over].map((wait) => {
+    const before = waits[waits.indexOf(wait) - 1];
+    return { ...wait, ahead: before?.key === wait.key ? before.session : (wait.heldBy ?? "") };
+  });
 }
 
 type Edges = ReadonlyMap<LockWait, readonly LockWait[]>;

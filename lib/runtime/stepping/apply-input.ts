@@ -12,9 +12,6 @@ import type { StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
 import type { Json } from "@/lib/base/json";
 import { isStorable } from "@/lib/base/storable-text";
 
-/** Of the entry, and of the message of one that waits for its turn. */
-export const startType = "start";
-
 /** How an instance began, as its first entry keeps it. */
 export interface StartInput {
   kind: "start";

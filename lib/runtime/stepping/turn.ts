@@ -26,7 +26,7 @@ import type {
 } from "@/lib/store/instances";
 import type { StepWrites } from "@/lib/store/steps";
 import { applyControl, type ControlInput } from "../control/apply-control";
-import { applyInput, applyStart, startType, type StartInput } from "./apply-input";
+import { applyInput, applyStart, type StartInput } from "./apply-input";
 import {
   isEnded,
   isUnderWay,
@@ -42,7 +42,7 @@ import { internalMessage, type Outgoing } from "./internal-message";
 import { netMoves } from "../operations/net-moves";
 import { lockingStates, lockTasksOf } from "../locks/state-locks";
 import { isChildKind, newTask, taskIdOf } from "../tasks/task-rules";
-import { messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "../limits";
+import { engineSemantics, messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "../limits";
 import type { Machine } from "@/lib/statechart/machine";
 import { instanceEnded, sequenceConflict } from "../refusals";
 
@@ -56,6 +56,11 @@ export type Verdict =
 /** Null when a message may be applied, else why not: the fences' and sequence checks of step-batch.ts. */
 export type Admission = (message: Admitted, row: InstanceRow) => LockstepError | null;
 export type Admitted = Pick<MessageRow, "incarnation" | "expectedSeq" | "fences" | "actor" | "type">;
+
+/** How an instance begins, and by whose doing. */
+export interface Start extends Pick<LogRow, "actor" | "cause" | "dedupeKey"> {
+  input: StartInput;
+}
 
 interface Waiting {
   message: MessageRow;
@@ -75,6 +80,7 @@ export class Turn {
   private readonly snapshotBefore: Snapshot | null;
   private readonly statusBefore: string;
   private readonly versionBefore: number;
+  private readonly semanticsBefore: number;
   private readonly waiting: Waiting[] = [];
   private readonly applied: string[] = [];
   private readonly leftLocks = new Set<string>();
@@ -100,6 +106,7 @@ export class Turn {
     this.snapshotBefore = snapshot;
     this.statusBefore = row.status;
     this.versionBefore = row.version;
+    this.semanticsBefore = row.semantics;
     this.sessionBefore = row.session;
     this.session = sessionOf(row, now);
     if (row.session !== null && !this.session) this.row = { ...row, session: null };
@@ -110,12 +117,6 @@ export class Turn {
   /** Messages that wait, as far as they were read. */
   get pending(): number {
     return this.waiting.length;
-  }
-
-  /** Its start waits in its mailbox: it is in line for its concurrency key. */
-  get isNew(): boolean {
-    const [first] = this.waiting;
-    return first !== undefined && isStart(first.message);
   }
 
   /** What this turn's end is to the invocation that the instance is; null: it didn't end, or is nobody's. */
@@ -158,6 +159,14 @@ export class Turn {
   /** A message that goes before all others: one that is done again. */
   addFirst(message: MessageRow): void {
     this.waiting.unshift({ message, place: null, first: true });
+  }
+
+  /** Its first step. */
+  begin({ input, ...by }: Start): void {
+    this.row = { ...this.row, status: "running", semantics: engineSemantics };
+    const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
+    const entry = { kind: "start", type: "start", input: JSON.stringify(input), messageId: null };
+    this.record({ ...entry, ...by }, applyStart(this.machine, input, options));
   }
 
   /** Steps until nothing is left, the instance stops, or the turn's bounds are reached; one step at least. */
@@ -315,11 +324,11 @@ export class Turn {
       return;
     }
     if (place) this.writes.consumed.push(place);
-    const input = JSON.parse(message.input) as StepInput | StartInput;
+    const input = JSON.parse(message.input) as StepInput;
     const result = this.step(input);
     this.record(
       {
-        kind: input.kind === "answer" ? "task-answer" : input.kind,
+        kind: input.kind === "answer" ? "task-answer" : "event",
         type: message.type,
         input: message.input,
         actor: message.actor,
@@ -366,9 +375,8 @@ export class Turn {
     );
   }
 
-  private step(input: StepInput | StartInput): StepResult {
+  private step(input: StepInput): StepResult {
     const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
-    if (input.kind === "start") return applyStart(this.machine, input, options);
     return applyInput(this.machine, this.snapshot, input, options);
   }
 
@@ -449,7 +457,10 @@ export class Turn {
 
   /** Nothing has changed but what steps change. */
   private isOrdinary(): boolean {
-    return this.row.session === this.sessionBefore && this.row.version === this.versionBefore;
+    const { session, version, semantics } = this.row;
+    return (
+      session === this.sessionBefore && version === this.versionBefore && semantics === this.semanticsBefore
+    );
   }
 
   /** Its whole mailbox was read, and it never had a timer or a task: there is nothing to clear away. */
@@ -475,9 +486,7 @@ export class Turn {
   private refuseRest(): void {
     for (const { message, place } of this.waiting.splice(0)) {
       this.verdicts.set(message.messageId, { kind: "refused", error: instanceEnded(this.row) });
-      // One that waited for its turn has not begun: its start is nobody's message.
-      if (place && isStart(message)) this.writes.consumed.push(place);
-      else if (place) this.bury(message, place, "instance-ended");
+      if (place) this.bury(message, place, "instance-ended");
       this.tellSender(message);
     }
   }
@@ -542,9 +551,6 @@ export const deadLetterOf = (message: MessageRow, at: number, reason: string): D
   reason,
   retriedAs: null,
 });
-
-const isStart = ({ type, input }: MessageRow): boolean =>
-  type === startType && (JSON.parse(input) as StepInput | StartInput).kind === "start";
 
 /** Entries that stay what they are when their step fails. */
 const begun: ReadonlySet<string> = new Set(["start", "control", "migration"]);

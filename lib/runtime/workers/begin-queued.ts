@@ -2,14 +2,17 @@
  * Gives concurrency keys of instances that came free to who has waited longest: a new one begins, a redriven one goes on.
  *
  * Holds: I9 the key passes in the transaction of the step that it allows; a crash leaves it free, and it is passed later.
+ *        Lock order: the instance, its parent's task, the key.
  */
 import { systemActor } from "@/lib/access/actor";
-import { LockstepError } from "@/lib/base/errors";
+import { assert } from "@/lib/base/assert";
 import type { KeyName } from "@/lib/store/concurrency";
-import { redriveQueued } from "../control/redrive-instance";
+import { applyControl } from "../control/apply-control";
 import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
+import type { Then } from "../stepping/in-line";
 import { inTurn, type HeldTurn } from "../stepping/in-turn";
+import { holdTasks } from "../stepping/step-batch";
 
 const keysMax = 100;
 
@@ -20,34 +23,37 @@ export async function beginQueued(
 ): Promise<boolean> {
   const { store } = context;
   const free = await store.findFreeKeys("chart", keysMax);
+  let done = 0;
   for (const key of free) {
     try {
       const instanceId = await store.firstInLine(key);
       if (instanceId === null) await store.transaction((tx) => tx.dropKey(key));
       else await begin(context, instanceId, key);
+      done += 1;
     } catch (error) {
-      if (!isGone(error) && !wasOvertaken(error)) report(error);
+      if (!isGone(error)) report(error);
     }
   }
-  return free.length > 0;
+  return done === keysMax;
 }
 
-/** It was redriven, cancelled or begun by another meanwhile. */
-const wasOvertaken = (error: unknown): boolean =>
-  error instanceof LockstepError && (error.code === "wrong-status" || error.code === "sequence-conflict");
-
 async function begin(context: RuntimeContext, instanceId: string, key: KeyName): Promise<void> {
-  const work = async ({ tx, row, turn, now }: HeldTurn) => {
-    const isNew = turn.isNew;
-    if (isNew && row.status === "queued" && (await tx.passKey(key, instanceId, now)))
-      turn.row = { ...turn.row, status: "running" };
-    return () => ({ replayed: false, isNew });
+  const work = async (held: HeldTurn) => {
+    await holdTasks(held.tx, [held.row]);
+    const then = await held.tx.passKey(key, instanceId, held.now);
+    if (then !== null) goOn(held, JSON.parse(then) as Then);
+    return () => ({ replayed: false });
   };
-  const { isNew } = await inTurn(context, {
-    verb: "begin",
-    actor: systemActor,
-    args: { instanceId },
-    work,
-  });
-  if (!isNew) await redriveQueued(context, instanceId, key);
+  await inTurn(context, { verb: "begin", actor: systemActor, args: { instanceId }, work });
+}
+
+function goOn({ turn, machine, now, row }: HeldTurn, then: Then): void {
+  assert(row.status === "queued", `${row.id} stands in line, and is ${row.status}`);
+  if (then.kind === "start") return turn.begin(then.start);
+  const { input, actor, first } = then;
+  const options = { at: Math.max(now, row.at), seq: row.seq + 1, trace: true };
+  const { result, status } = applyControl(machine, turn.snapshot, input, options);
+  const entry = { kind: "control", type: input.verb, input: JSON.stringify(input), actor };
+  turn.record({ ...entry, cause: null, messageId: null, dedupeKey: null }, result, status);
+  if (first) turn.addFirst(first);
 }

@@ -19,9 +19,9 @@ export class CircleBreaker {
   async round(): Promise<boolean> {
     if (performance.now() < this.nextAt) return false;
     this.nextAt = performance.now() + circlesMs;
-    for (const { session, holder, key } of await findDeadlocked(this.store, this.machines)) {
-      const task = taskOfSession(session, holder);
-      if (task && (await settleLockTask(this.store, task, key))) this.answered();
+    for (const endless of await findDeadlocked(this.store, this.machines)) {
+      const task = taskOfSession(endless.session, endless.holder);
+      if (task && (await settleLockTask(this.store, task, endless))) this.answered();
     }
     return false;
   }

@@ -23,6 +23,7 @@ import {
 } from "../locks/lock-rules";
 import { writeLockBook } from "../locks/state-locks";
 import { stateSessionOf, taskOfSession } from "../locks/state-session";
+import type { EndlessWait } from "../locks/wait-circles";
 import type { TaskError } from "../tasks/task-rules";
 
 const statesMax = 100;
@@ -37,8 +38,8 @@ export async function grantReadyStates(store: Store): Promise<boolean> {
   return granted > 0;
 }
 
-/** True when it was answered. `endless`: a key for which it would wait for ever. */
-export function settleLockTask(store: Store, key: TaskKey, endless?: string): Promise<boolean> {
+/** True when it was answered. `endless`: its wait that was found to be so; it is ended unless it stands otherwise by now. */
+export function settleLockTask(store: Store, key: TaskKey, endless?: EndlessWait): Promise<boolean> {
   return store.transaction(async (tx) => {
     const [task] = await tx.lockTasks([{ instanceId: key.instanceId, taskId: key.taskId }]);
     if (!task || task.kind !== "lock" || task.endedAt !== null) return false;
@@ -54,7 +55,7 @@ async function settled(
   tx: StoreTransaction,
   task: TaskRow,
   writes: StepWrites,
-  endless: string | undefined,
+  endless: EndlessWait | undefined,
 ): Promise<TaskRow> {
   const read = readLockRequest(JSON.parse(task.input) as Json);
   if ("error" in read) return over(task, { error: read.error }, "system", writes, await tx.now());
@@ -79,13 +80,14 @@ async function settled(
   } else if (task.status === "pending" && waitMs > 0) {
     for (const book of books) joinAsState(book, { ...to, givesUpAt: now + waitMs });
     after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: now + waitMs, updatedAt: now };
-  } else if (endless !== undefined && task.status === "running") {
+  } else if (endless && task.status === "running" && standsBehind(books, endless)) {
     for (const book of books) giveUp(book, session, "it would wait for ever");
-    const holder = books.find(({ row }) => row.key === endless)?.row.holder ?? null;
+    const { key, heldHolder } = endless;
+    const holder = endless.heldBy === null ? null : heldHolder;
     const error: TaskError = {
       code: "lock-deadlock",
-      message: `${endless} would never be had: ${holder ?? "who is before it"} waits, directly or through others, for what ${task.instanceId} holds`,
-      data: { key: endless, holder },
+      message: `${key} would never be had: ${holder ?? "who is before it"} waits, directly or through others, for what ${task.instanceId} holds`,
+      data: { key, holder },
     };
     after = over(task, { error }, "system", writes, now);
   } else if (task.status === "pending" || (task.dueAt ?? Infinity) <= now) {
@@ -100,6 +102,13 @@ async function settled(
   } else after = task;
   for (const book of books) await writeLockBook(tx, book, null);
   return after;
+}
+
+function standsBehind(books: readonly LockBook[], { key, session, ahead }: EndlessWait): boolean {
+  const book = books.find(({ row }) => row.key === key);
+  const place = book?.queue.findIndex((waiter) => waiter.session === session) ?? -1;
+  if (!book || place < 0) return false;
+  return ahead === (place > 0 ? book.queue[place - 1]?.session : book.isHeld() ? book.row.session : null);
 }
 
 type LockRequest = { keys: string[]; waitMs: number; holdMaxMs: number | null } | { error: TaskError };

@@ -1,8 +1,8 @@
 /**
  * Statements of instances' concurrency keys.
  *
- * Holds: lock order: the instance's row, then the key's. Taking or touching a key's row holds it, so that whoever frees it
- *        meanwhile finds us in line.
+ * Holds: lock order: instances' rows, tasks', then the key's. Taking or touching a key's row holds it, so that whoever frees
+ *        it meanwhile finds us in line.
  */
 import type { ConcurrencyReads, ConcurrencyTransaction, KeyName } from "../concurrency";
 import type { KeyRow } from "../tasks";
@@ -15,63 +15,81 @@ import { concurrencyKeys, concurrencyWaits, deleteFrom, insertInto, updateOf } f
 /** In place of a task: the instance itself has the key. */
 const noTask = "";
 
+type Place = Pick<StandsInLine, "instanceId" | "then">;
+interface StandsInLine extends KeyName {
+  since: number;
+  instanceId: string;
+  then: string;
+}
+
 const line = ({ scope, key }: KeyName): Sql =>
-  sql`SELECT "instance_id" AS "instanceId" FROM ${concurrencyWaits.name} WHERE "scope" = ${scope} AND "key" = ${key} ORDER BY "since", "instance_id" LIMIT 1`;
+  sql`SELECT ${concurrencyWaits.pick("instanceId", "then")} FROM ${concurrencyWaits.name} WHERE "scope" = ${scope} AND "key" = ${key} ORDER BY "since", "instance_id" LIMIT 1`;
 
 export function concurrencyReads(handle: Reader): ConcurrencyReads {
   return {
     async firstInLine(key) {
-      const [first] = await handle.query<{ instanceId: string }>(line(key));
+      const [first] = await handle.query<Place>(line(key));
       return first?.instanceId ?? null;
     },
   };
 }
 
 export function concurrencyTransaction(handle: Handle, dialect: Dialect): ConcurrencyTransaction {
-  const ofKey = ({ scope, key }: KeyName) => sql`WHERE "scope" = ${scope} AND "key" = ${key}`;
-  const held = async (key: KeyName, lock: Sql): Promise<KeyRow | undefined> => {
+  const hold = async ({ scope, key }: KeyName): Promise<KeyRow | undefined> => {
     const [row] = await handle.query<KeyRow>(
-      sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} ${ofKey(key)} ${lock}`,
+      sql`SELECT ${concurrencyKeys.all} FROM ${concurrencyKeys.name} WHERE "scope" = ${scope} AND "key" = ${key} ${dialect.forUpdate}`,
     );
     return row;
   };
-  const first = async (key: KeyName): Promise<string | undefined> =>
-    (await handle.query<{ instanceId: string }>(line(key)))[0]?.instanceId;
+  const first = async (key: KeyName): Promise<Place | undefined> => (await handle.query<Place>(line(key)))[0];
+  const give = ({ scope, key }: KeyName, instanceId: string, since: number): void =>
+    handle.postRows(
+      updateOf(dialect, concurrencyKeys, ["scope", "key"], ["instanceId", "taskId", "since", "free"]),
+      [{ scope, key, instanceId, taskId: noTask, since, free: 0 }],
+    );
   return {
-    async takeKey({ scope, key }, instanceId, since) {
+    async takeKey({ scope, key }, instanceId, since, then) {
       const touch = `ON CONFLICT ("scope", "key") DO UPDATE SET "since" = "concurrency_keys"."since"`;
       const wanted: KeyRow = { scope, key, instanceId, taskId: noTask, since, free: 0 };
       handle.postRows(insertInto(dialect, concurrencyKeys, touch), [wanted]);
-      const row = await held({ scope, key }, dialect.forUpdate);
+      const row = await hold({ scope, key });
       if (row?.free === 0 && row.instanceId === instanceId && row.taskId === noTask) return true;
-      handle.postRows(insertInto(dialect, concurrencyWaits), [{ scope, key, since, instanceId }]);
+      if (row?.free === 1 && (await first({ scope, key })) === undefined) {
+        give({ scope, key }, instanceId, since);
+        return true;
+      }
+      const place: StandsInLine = { scope, key, since, instanceId, then };
+      handle.postRows(insertInto(dialect, concurrencyWaits), [place]);
       return false;
     },
-    async passKey({ scope, key }, instanceId, now) {
-      const row = await held({ scope, key }, dialect.forUpdate);
-      if (row?.free !== 1 || (await first({ scope, key })) !== instanceId) return false;
+    async passKey(key, instanceId, now) {
+      const row = await hold(key);
+      const next = row?.free === 1 ? await first(key) : undefined;
+      if (next?.instanceId !== instanceId) return null;
       handle.postRows(deleteFrom(dialect, concurrencyWaits, ["instanceId"]), [{ instanceId }]);
-      handle.postRows(
-        updateOf(dialect, concurrencyKeys, ["scope", "key"], ["instanceId", "taskId", "since", "free"]),
-        [{ scope, key, instanceId, taskId: noTask, since: now, free: 0 }],
-      );
-      return true;
+      give(key, instanceId, now);
+      return next.then;
     },
-    async dropKey({ scope, key }) {
-      const row = await held({ scope, key }, dialect.forUpdate);
-      if (row?.free !== 1 || (await first({ scope, key })) !== undefined) return;
-      handle.postRows(deleteFrom(dialect, concurrencyKeys, ["scope", "key"]), [{ scope, key }]);
+    async dropKey(key) {
+      const row = await hold(key);
+      if (row?.free !== 1 || (await first(key)) !== undefined) return;
+      const { scope, key: name } = key;
+      handle.postRows(deleteFrom(dialect, concurrencyKeys, ["scope", "key"]), [{ scope, key: name }]);
     },
   };
 }
 
 /** A step's part: instances that are under way no more, or were in line. */
-export function writeStepConcurrency(
+export async function writeStepConcurrency(
   handle: Handle,
   dialect: Dialect,
   { keysLeft, emptied }: Pick<StepWrites, "keysLeft" | "emptied">,
-): void {
+): Promise<void> {
   if (keysLeft.length > 0) {
+    // In one order by all: an UPDATE takes them as they come.
+    await handle.query(
+      sql`SELECT "key" FROM ${concurrencyKeys.name} WHERE "instance_id" IN ${dialect.texts(keysLeft)} AND "task_id" = ${noTask} ORDER BY "scope", "key" ${dialect.forUpdate}`,
+    );
     const rows = keysLeft.map((instanceId) => ({ instanceId, taskId: noTask, free: 1 }));
     handle.postRows(updateOf(dialect, concurrencyKeys, ["instanceId", "taskId"], ["free"]), rows);
   }

@@ -62,9 +62,9 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       const rows = await handle.query<{ key: string }>(unsettled(now, limit));
       return rows.map((row) => row.key);
     },
-    lockWaits: (limit) =>
+    lockWaits: (now, limit) =>
       handle.query(
-        sql`SELECT w."key", w."ticket", w."session", w."holder", w."since", t."state", i."chart_id" AS "chartId", i."version", CASE WHEN l."expired" = 0 THEN l."session" END AS "heldBy", l."holder" AS "heldHolder", h."state" AS "heldState" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" LEFT JOIN "tasks" AS t ON ${isStateOf("t", "w")} LEFT JOIN "instances" AS i ON i."id" = t."instance_id" LEFT JOIN "tasks" AS h ON ${isStateOf("h", "l")} WHERE ${holdAndWait} ORDER BY w."key", w."ticket" LIMIT ${limit}`,
+        sql`SELECT w."key", w."ticket", w."session", w."holder", w."since", t."state", i."chart_id" AS "chartId", i."version", CASE WHEN l."expires_at" > ${now} THEN l."session" END AS "heldBy", l."holder" AS "heldHolder", h."state" AS "heldState" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" LEFT JOIN "tasks" AS t ON ${isStateOf("t", "w")} LEFT JOIN "instances" AS i ON i."id" = t."instance_id" LEFT JOIN "tasks" AS h ON ${isStateOf("h", "l")} WHERE ${holdAndWait} ORDER BY w."key", w."ticket" LIMIT ${limit}`,
       ),
     sessionsBlocking: (sessions) =>
       handle.query(

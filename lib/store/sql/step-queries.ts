@@ -236,7 +236,7 @@ export async function writeSteps(
   park(writes.parked, 1);
   park(writes.unparked, 0);
   await writeStepTasks(handle, dialect, writes);
-  writeStepConcurrency(handle, dialect, writes);
+  await writeStepConcurrency(handle, dialect, writes);
   writeStepChildren(handle, dialect, writes);
   update(instances, ["id"], statusColumns, part(writes.restated, restatedPart));
   update(instances, ["id"], changingColumns, writes.changed);

@@ -220,6 +220,7 @@ export const concurrencyWaits = table("concurrency_waits", {
   key: "text",
   since: "bigint",
   instanceId: "text",
+  then: "text",
 });
 export const concurrencyKeys = table("concurrency_keys", {
   scope: "text",

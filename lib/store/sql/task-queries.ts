@@ -63,7 +63,7 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
       keys.length === 0 ? Promise.resolve([]) : handle.query<KeyRow>(selectKeys(dialect, keys)),
     findFreeKeys: (of, limit) =>
       handle.query<KeyRow>(
-        sql`SELECT ${concurrencyKeys.all} ${freeKeys} AND "scope" LIKE ${`${of}:%`} LIMIT ${limit}`,
+        sql`SELECT ${concurrencyKeys.all} ${freeKeys} AND "scope" LIKE ${`${of}:%`} ORDER BY "since" LIMIT ${limit}`,
       ),
     findDueTasks: (now, limit) =>
       handle.query<TaskKey>(sql`SELECT ${selectKey} ${dueTasks(now)} ORDER BY "due_at" LIMIT ${limit}`),

@@ -211,7 +211,7 @@ export async function checkConcurrency(
     if (status !== "queued" && (held?.instanceId !== id || held.free !== 0))
       wrong.push(`I1: ${id} is ${status}, and its concurrency key is ${held?.instanceId ?? "nobody"}'s`);
     const holder = ends.get(held?.instanceId ?? "")?.row;
-    const has = holder?.deletedAt === null && isUnderWay(holder.status);
+    const has = holder?.deletedAt === null && isUnderWay(holder.status) && holder.status !== "queued";
     if (status === "queued" && !has) wrong.push(`I8: ${id} waits for a key that nobody under way has`);
   }
 }

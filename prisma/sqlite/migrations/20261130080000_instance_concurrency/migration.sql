@@ -7,6 +7,7 @@ CREATE TABLE "concurrency_waits" (
     "key" TEXT NOT NULL,
     "since" BIGINT NOT NULL,
     "instance_id" TEXT NOT NULL,
+    "then" TEXT NOT NULL,
 
     PRIMARY KEY ("scope", "key", "since", "instance_id")
 );
