@@ -48,7 +48,7 @@ test("a batch is counted first, done with --yes, and tells what became of each",
   const [id = ""] = said.out.split("\t");
   expect(await run("items", id, "--outcome", "refused")).toBe(0);
   expect(said.out.split("\n")).toEqual([
-    "a\trefused\tInstance a is suspended: redrive is for one that is failed.",
+    "a\trefused\tInstance a is suspended: redrive is for one that is failed, stuck.",
     "nobody\trefused\tThere is no instance nobody.",
     "",
   ]);

@@ -15,8 +15,13 @@ import { optionalWholeNumber } from "./whole-number";
 const control = ["reason", "expected-seq", "idempotency-key"];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
-  list: ["chart", "status"],
+  list: ["chart", "status", "state", "prefix", "business-key", "parent"],
   show: [],
+  state: ["seq"],
+  log: ["seq", "limit"],
+  message: [],
+  letters: [],
+  retry: [],
   start: ["id", "input", "version", "business-key", "label", "priority", "idempotency-key"],
   send: ["data", "expected-seq", "fences", "wait-ms", "idempotency-key"],
   suspend: control,
@@ -40,6 +45,10 @@ const parse = (args: string[]) =>
       ...serverOptions,
       chart: { type: "string" },
       status: { type: "string" },
+      state: { type: "string" },
+      prefix: { type: "string" },
+      parent: { type: "string" },
+      limit: { type: "string" },
       id: { type: "string" },
       input: { type: "string" },
       version: { type: "string" },

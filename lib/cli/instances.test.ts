@@ -60,7 +60,7 @@ test("instances are listed, suspended, resumed, forked and migrated from the com
 
 test("what the server refuses is said in its words; a missing reason never reaches it", async () => {
   expect(await run("redrive", "c", "--reason", "r")).toBe(1);
-  expect(said.err).toBe("lockstep: Instance c is running: redrive is for one that is failed.\n");
+  expect(said.err).toBe("lockstep: Instance c is running: redrive is for one that is failed, stuck.\n");
   await expect(run("terminate", "c")).rejects.toThrow("needs --reason");
   await expect(run("dance", "c")).rejects.toThrow('There is no "lockstep instances dance"');
   await expect(run("dance")).rejects.toThrow('There is no "lockstep instances dance"');
@@ -215,4 +215,51 @@ test.each([
   await expect(run(...args)).rejects.toThrow(UsageError);
   await expect(run(...args)).rejects.toThrow(message);
   expect(await at.runtime.listInstances(local, {})).toEqual(before);
+});
+
+test("its state at a seq, its log, a message and its dead letters are read, and a letter is sent again", async () => {
+  for (const by of [2, 3]) await run("send", "c", "add", "--data", JSON.stringify({ by }));
+  expect(await run("state", "c", "--seq", "2", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ seq: 2, context: { count: 1 }, hashMatches: true });
+  expect(await run("state", "c")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ seq: 3, context: { count: 2 } });
+  expect(await run("state", "c", "--seq", "9")).toBe(1);
+
+  expect(await run("log", "c")).toBe(0);
+  expect(said.out.split("\n").map((line) => line.split("\t").toSpliced(1, 1).join(" "))).toEqual([
+    "#3 event add handled local",
+    "#2 event add handled local",
+    "#1 start start moved local counting",
+    "",
+  ]);
+  expect(await run("log", "c", "--limit", "1")).toBe(0);
+  expect(said.out).toMatch(/^#3\t[^\n]*\n$/);
+  expect(await run("log", "c", "--seq", "2", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ seq: 2, data: { by: 2 } });
+
+  await at.runtime.suspendInstance(local, { instanceId: "c", reason: "test" });
+  const sent = await at.runtime.sendEvent(local, { instanceId: "c", type: "add" });
+  expect(await run("message", "c", sent.messageId)).toBe(0);
+  expect(said.out).toMatch(/ is queued as m-\w+, 1 pending; c is suspended in counting\n$/);
+  await at.runtime.terminateInstance(local, { instanceId: "c", reason: "test" });
+  expect(await run("letters", "c")).toBe(0);
+  expect(said.out).toMatch(new RegExp(`^${sent.messageId}\t.*\tadd\tinstance-ended\t-\n$`));
+  expect(await run("retry", "c", sent.messageId)).toBe(1);
+  expect(said.err).toContain("has ended");
+  await expect(run("message", "c")).rejects.toThrow("needs an instance's id and a message's id");
+});
+
+test("a list is narrowed by state, id, business key and parent", async () => {
+  await at.runtime.startInstance(local, { chartId: "counter", id: "d", businessKey: "order-7" });
+  for (const filter of [
+    ["--prefix", "d"],
+    ["--business-key", "order-7"],
+  ]) {
+    expect(await run(...filter)).toBe(0);
+    expect(said.out).toBe("d\trunning\tcounting\tcounter v1\t#1\n");
+  }
+  expect(await run("--state", "counting", "--chart", "counter")).toBe(0);
+  expect(said.out.split("\n")).toHaveLength(3);
+  expect(await run("--parent", "c")).toBe(0);
+  expect(said.out).toBe("");
 });

@@ -1,5 +1,5 @@
 /**
- * `lockstep instances`: a server's instances, listed, started, sent to and controlled.
+ * `lockstep instances`: a server's instances, listed, read, started, sent to and controlled.
  *
  * Holds: each write but `delete` carries an idempotency key, the caller's or its own; what the server refuses is said in its
  *        words, exit 1.
@@ -7,10 +7,19 @@
 import type { ArgsOf, Client } from "@/lib/client/client";
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf } from "./ask-server";
-import { controlInstance, stateOf } from "./control-instance";
-import { jsonOf, numberOf, readInstanceCall, type InstanceCall, type Values } from "./instance-options";
+import { controlInstance } from "./control-instance";
+import {
+  jsonOf,
+  numberOf,
+  readInstanceCall,
+  type InstanceCall,
+  type InstanceVerb,
+  type Values,
+} from "./instance-options";
 import { readPairs } from "./pair-option";
+import { messageVerbs, reads } from "./read-instance";
 import { repeatable } from "./repeatable";
+import { sentWords } from "./sent-words";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -26,13 +35,14 @@ async function act(client: Client, { verb, words, values }: InstanceCall): Promi
     await list(client, values);
     return exit.ok;
   }
-  if (verb === "send") {
+  if (verb === "send" || isOfMessage(verb)) {
+    const second = verb === "send" ? "an event's type" : "a message's id";
     if (subject === undefined || event === undefined || more.length > 0) {
-      throw new UsageError(
-        "instances send needs an instance's id and an event's type, no more; what it carries is --data JSON.",
-      );
+      const data = verb === "send" ? "; what it carries is --data JSON" : "";
+      throw new UsageError(`instances ${verb} needs an instance's id and ${second}, no more${data}.`);
     }
-    await send(client, subject, event, values);
+    if (verb === "send") await send(client, subject, event, values);
+    else await messageVerbs[verb](client, subject, event, values);
     return exit.ok;
   }
   if (subject === undefined) {
@@ -40,16 +50,26 @@ async function act(client: Client, { verb, words, values }: InstanceCall): Promi
   }
   if (event !== undefined) throw new UsageError(`instances ${verb} takes one id.`);
   if (verb === "start") await start(client, subject, values);
-  else if (verb === "show") {
-    const shown = await client.getInstance({ instanceId: subject });
-    await writeLine(JSON.stringify(shown, null, values.json ? 0 : 2));
-  } else return controlInstance(client, verb, subject, values);
+  else if (isRead(verb)) await reads[verb](client, subject, values);
+  else return controlInstance(client, verb, subject, values);
   return exit.ok;
 }
 
-async function list(client: Client, { chart, status, json }: Values): Promise<void> {
-  // The server says which statuses there are.
-  const filter = { chartId: chart, status: status as InstanceStatus | undefined };
+const isRead = (verb: InstanceVerb): verb is keyof typeof reads => Object.hasOwn(reads, verb);
+const isOfMessage = (verb: InstanceVerb): verb is keyof typeof messageVerbs =>
+  Object.hasOwn(messageVerbs, verb);
+
+async function list(client: Client, values: Values): Promise<void> {
+  const { chart, status, state, prefix, parent, json } = values;
+  const filter = {
+    chartId: chart,
+    // The server says which statuses there are.
+    status: status as InstanceStatus | undefined,
+    state,
+    idPrefix: prefix,
+    businessKey: values["business-key"],
+    parent,
+  };
   for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;
     const line = [id, is, configuration.join(","), `${chartId} v${version}`, `#${seq}`].join("\t");
@@ -82,11 +102,5 @@ async function send(client: Client, instanceId: string, type: string, values: Va
     waitMs: numberOf(values, "wait-ms", 0),
   };
   const sent = await repeatable(values["idempotency-key"], (key) => client.sendEvent(call, key));
-  const { state, seq, outcome, reason, status, configuration, pending, replayed } = sent;
-  const now = `${instanceId} is ${stateOf(status, configuration)}`;
-  const text =
-    state === "queued"
-      ? `${type} is queued as ${sent.messageId}, ${pending} pending; ${now}`
-      : `${type} was applied${replayed ? " before" : ""}, #${seq}: ${outcome}${reason === null ? "" : ` (${reason})`}; ${now}`;
-  await writeLine(values.json ? JSON.stringify(sent) : text);
+  await writeLine(values.json ? JSON.stringify(sent) : sentWords(type, sent));
 }

@@ -44,8 +44,11 @@ export const usage = `lockstep: durable statecharts, from the command line
       --slots 4                        tasks at once
       --id NAME                        how it is listed; else made up
   lockstep instances                   a server's instances, one a line
-      --chart ID --status failed       some of them
-      show ID                          one, as JSON
+      --chart ID --status failed       some of them; --state NAME --prefix ID --business-key KEY --parent ID
+      show ID                          one, as JSON; state ID --seq 12: as it was then, rebuilt
+      log ID --limit 20                what has happened, newest first; --seq 12: that entry, whole
+      message ID MESSAGE               what became of it
+      letters ID, retry ID MESSAGE     its dead letters; one sent again
       start CHART --id ID --input JSON prints the new one's id
             --version 2 --business-key KEY --label K=V --priority 1
       send ID EVENT --data JSON        says what became of it

@@ -62,7 +62,7 @@ export async function publishNext(runtime: Runtime, id: string, chart: JsonObjec
   await runtime.publishVersion(local, { chartId: id, revision });
 }
 
-/** Counts what it is told: each `add` adds `by` (1 by default). */
+/** Counts the `add`s it is sent. */
 export const counter: JsonObject = {
   lockstep: 1,
   context: { count: 0 },
