@@ -65,7 +65,7 @@ export const messageVerbs = {
 
 function lineOf({ seq, at, kind, type, outcome, reason, actor, entered }: LogEntry): string {
   const became = [outcome, ...(reason === null ? [] : [`(${reason})`])].join(" ");
-  return [`#${seq}`, new Date(at).toISOString(), kind, type, became, actor, entered.join(",")]
-    .join("\t")
-    .trimEnd();
+  // The root has no name.
+  const states = entered.filter((name) => name !== "").join(",");
+  return [`#${seq}`, new Date(at).toISOString(), kind, type, became, actor, states].join("\t").trimEnd();
 }
