@@ -1,16 +1,15 @@
 /** The kill test at length, for scripts/kill.mjs: prints a line per database, throws when anything was lost. */
-import { buildKillProgram, runKillRounds } from "./kill-rounds";
+import { runKillRounds } from "./kill-rounds";
 import { startPostgres } from "./postgres-server";
+import { bundleProgram } from "./program";
 import { makePostgres, makeSqlite, type Provider, type TestDatabase } from "./throwaway-database";
-
-const program = ".cache/kill-process.mjs";
 
 export async function killAll(options: {
   rounds: number;
   providers: Provider[];
   seed: number;
 }): Promise<void> {
-  await buildKillProgram(program);
+  const program = await bundleProgram("lib/testing/kill-process.ts", "kill-process");
   for (const provider of options.providers) {
     const began = Date.now();
     const { database, end } = await open(provider);

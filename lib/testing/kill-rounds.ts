@@ -6,7 +6,6 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import { build } from "esbuild";
 import { must } from "@/lib/base/assert";
 import { hashJson } from "@/lib/base/canonical";
 import type { JsonObject } from "@/lib/base/json";
@@ -17,6 +16,7 @@ import { localActor } from "@/lib/access/actor";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import type { Store } from "@/lib/store/store";
 import type { KillAnswer, KillCall } from "./kill-process";
+import { nodeFlags } from "./program";
 
 export interface KillReport {
   rounds: number;
@@ -105,20 +105,6 @@ export async function runKillRounds(options: {
   }
 }
 
-/** Bundles the process, which plain Node then runs. */
-export async function buildKillProgram(outfile: string): Promise<void> {
-  await build({
-    entryPoints: ["lib/testing/kill-process.ts"],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    packages: "external",
-    outfile,
-    logLevel: "error",
-  });
-}
-
 async function prepare(runtime: Runtime): Promise<void> {
   await runtime.createChart(localActor, { id: "kill", text: JSON.stringify(chart) });
   await runtime.publishVersion(localActor, { chartId: "kill", revision: 1 });
@@ -133,7 +119,9 @@ interface Child {
 }
 
 async function startChild(program: string, url: string): Promise<Child> {
-  const process = spawn(globalThis.process.execPath, [program, url], { stdio: ["pipe", "pipe", "inherit"] });
+  const process = spawn(globalThis.process.execPath, [...nodeFlags, program, url], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const waiting = new Map<number, (answer: KillAnswer | null) => void>();
   let ids = 0;
   let ready: () => void = () => undefined;

@@ -2,12 +2,10 @@
  * Schedules and a batch under processes that are killed: each tick and each item once.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
-import { build } from "esbuild";
 import { expect, test, vi } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
+import { bundleProgram, nodeFlags } from "@/lib/testing/program";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
 const rounds = 2;
@@ -20,18 +18,10 @@ const idle: JsonObject = { lockstep: 1, initial: "idle", states: { idle: {} } };
 test.each(providers)(
   "I9: on %s, two processes are killed twice while three schedules fire each second and a batch runs: each tick and each item once",
   async (provider) => {
-    await mkdir(".cache", { recursive: true });
-    const program = resolve(`.cache/schedule-kill-process-${provider}.mjs`);
-    await build({
-      entryPoints: ["lib/testing/schedule-kill-process.ts"],
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      packages: "external",
-      outfile: program,
-      logLevel: "error",
-    });
+    const program = await bundleProgram(
+      "lib/testing/schedule-kill-process.ts",
+      `schedule-kill-process-${provider}`,
+    );
     const at = await freshRuntime(provider);
     try {
       const batchId = await prepare(at);
@@ -74,7 +64,9 @@ async function prepare(at: TestRuntime): Promise<string> {
 
 async function runAndKill(program: string, url: string): Promise<void> {
   const children = [1, 2].map(() => {
-    const child = spawn(process.execPath, [program, url], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [...nodeFlags, program, url], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     return { child, ended: new Promise((done) => child.once("close", done)) };
   });
   await Promise.all(children.map(({ child, ended }) => Promise.race([ready(child), ended])));

@@ -1,12 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import type { InstanceSummary } from "../instances/instance-views";
 import { advance, providers } from "@/lib/testing/database";
+import { bundleProgram, nodeFlags } from "@/lib/testing/program";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
 const rounds = 5;
@@ -47,22 +45,11 @@ const chart: JsonObject = {
 test.each(providers)(
   "I9: on %s, a process is killed 5 times among tasks begun, claimed, failed and completed: each moves its instance once",
   async (provider) => {
-    await mkdir(".cache", { recursive: true });
-    const outfile = resolve(`.cache/task-kill-process-${provider}.mjs`);
-    await build({
-      entryPoints: ["lib/testing/task-kill-process.ts"],
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      packages: "external",
-      outfile,
-      logLevel: "error",
-    });
+    const program = await bundleProgram("lib/testing/task-kill-process.ts", `task-kill-process-${provider}`);
     const at = await freshRuntime(provider);
     try {
       await publish(at.runtime, "kill", chart);
-      for (let round = 0; round < rounds; round += 1) await runAndKill(outfile, at.database.url, round);
+      for (let round = 0; round < rounds; round += 1) await runAndKill(program, at.database.url, round);
       expect(await left(at)).toBeGreaterThan(0);
       await finish(at);
       await check(at);
@@ -75,7 +62,7 @@ test.each(providers)(
 );
 
 async function runAndKill(program: string, url: string, round: number): Promise<void> {
-  const child = spawn(process.execPath, [program, url, String(round)], {
+  const child = spawn(process.execPath, [...nodeFlags, program, url, String(round)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise((done) => child.once("close", done));

@@ -2,12 +2,10 @@
  * Processes for a test: bundled once, started, spoken to, killed.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { build } from "esbuild";
 import { must } from "@/lib/base/assert";
 import type { Runtime } from "@/lib/runtime/runtime";
+import { bundleProgram, nodeFlags } from "@/lib/testing/program";
 import type { ProcessOptions } from "./process";
 
 /** What a call came to; null: the process ended before it answered. */
@@ -48,26 +46,10 @@ const programs = new Map<string, Promise<string>>();
 function programOf(name: string): Promise<string> {
   let program = programs.get(name);
   if (!program) {
-    program = bundle(name);
+    program = bundleProgram("lib/testing/failure/process.ts", `failure-${name}`);
     programs.set(name, program);
   }
   return program;
-}
-
-async function bundle(name: string): Promise<string> {
-  await mkdir(".cache", { recursive: true });
-  const outfile = resolve(`.cache/failure-${name}.mjs`);
-  await build({
-    entryPoints: ["lib/testing/failure/process.ts"],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    packages: "external",
-    outfile,
-    logLevel: "error",
-  });
-  return outfile;
 }
 
 /** `name`: the test file's. `under`: a command that runs what follows it. */
@@ -79,6 +61,7 @@ export async function startChild(
   const [program = "", ...args] = [
     ...under,
     process.execPath,
+    ...nodeFlags,
     await programOf(name),
     JSON.stringify(options),
   ];
