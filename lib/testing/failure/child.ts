@@ -30,6 +30,8 @@ export interface Child {
   ): Promise<Answer<Awaited<ReturnType<Runtime[V]>>>>;
   /** The same, for a call that must succeed. */
   do<V extends Verb>(verb: V, args: Parameters<Runtime[V]>[1]): Promise<Awaited<ReturnType<Runtime[V]>>>;
+  /** In that process alone. */
+  passTime(ms: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -118,6 +120,7 @@ export async function startChild(
       if (answer.code !== undefined) throw new Error(`${verb}: ${answer.code}: ${answer.message}`);
       return answer.result;
     },
+    passTime: async (ms) => void (await call("passTime", { ms })),
     kill: (signal) => void child.kill(signal),
   };
   children.add(made);

@@ -10,7 +10,7 @@ import { localActor } from "@/lib/access/actor";
 import { createRuntime } from "@/lib/runtime/runtime";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { runTasks, type TaskModule } from "./run-tasks";
-import { shiftClock, wounded, type Wounds } from "./wounds";
+import { passTime, shiftClock, wounded, type Wounds } from "./wounds";
 
 export interface ProcessOptions extends Wounds {
   url: string;
@@ -55,6 +55,10 @@ lines.on("line", (line) => {
     string,
     (actor: typeof localActor, args: object) => Promise<unknown>
   >;
+  if (verb === "passTime") {
+    passTime((args as { ms: number }).ms);
+    return say({ id, result: null });
+  }
   const call = verbs[verb] ?? (() => Promise.reject(new Error(`there is no verb ${verb}`)));
   call(localActor, args).then(
     (result) => say({ id, result }),
