@@ -16,7 +16,7 @@ const data = (process.env["E2E_DATA"] ??= mkdtempSync(join(tmpdir(), "lockstep-e
 
 export default defineConfig({
   testDir: "e2e",
-  outputDir: "test-results",
+  outputDir: `test-results/${port}`,
   fullyParallel: false,
   workers: 1,
   timeout: 90_000,
