@@ -9,7 +9,7 @@
 import { must } from "@/lib/base/assert";
 import type { StoredChange, StoredChanges } from "../store";
 import type { Provider, Reader } from "./connection";
-import { sql, type Sql } from "./statement";
+import { empty, sql, type Sql } from "./statement";
 
 interface ChangeRow {
   tx: number;
@@ -42,12 +42,21 @@ export async function readChanges(
   if (from === null || from.tx > headTx || misses) {
     return { changes: [], position: `${headTx}.0`, resync: position !== null };
   }
-  const after = sql`("change_tx", "change_n") > (${from.tx}, ${from.n}) AND "change_tx" < ${headTx} ORDER BY "change_tx", "change_n" LIMIT ${limit}`;
-  const rows = await handle.query<ChangeRow>(
-    sql`SELECT * FROM (SELECT "change_tx" AS "tx", "change_n" AS "n", 'instance' AS "kind", "instance_id" AS "id", "seq" AS "number", "status" FROM "event_log" WHERE ${after}) AS a UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'lock', "key", "fence", '' FROM "lock_log" WHERE ${after}) AS b UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'chart', "id", "revision", '' FROM "charts" WHERE ${after}) AS c ORDER BY 1, 2 LIMIT ${limit}`,
-  );
+  const rows = await handle.query<ChangeRow>(changesBetween(provider, from, headTx, limit));
   const changes = rows.map(changeOf);
   return { changes, position: changes.at(-1)?.position ?? position ?? `${headTx}.0`, resync: false };
+}
+
+/** SQLite merges the logs as their indexes give them; one that is bounded it would sort first, though it is in order. */
+export function changesBetween(
+  provider: Provider,
+  from: { tx: number; n: number },
+  headTx: number,
+  limit: number,
+): Sql {
+  const first = provider === "sqlite" ? empty : sql` ORDER BY "change_tx", "change_n" LIMIT ${limit}`;
+  const after = sql`("change_tx", "change_n") > (${from.tx}, ${from.n}) AND "change_tx" < ${headTx}${first}`;
+  return sql`SELECT * FROM (SELECT "change_tx" AS "tx", "change_n" AS "n", 'instance' AS "kind", "instance_id" AS "id", "seq" AS "number", "status" FROM "event_log" WHERE ${after}) AS a UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'lock', "key", "fence", '' FROM "lock_log" WHERE ${after}) AS b UNION ALL SELECT * FROM (SELECT "change_tx", "change_n", 'chart', "id", "revision", '' FROM "charts" WHERE ${after}) AS c ORDER BY 1, 2 LIMIT ${limit}`;
 }
 
 function changeOf({ tx, n, kind, id, number, status }: ChangeRow): StoredChange {

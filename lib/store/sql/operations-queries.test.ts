@@ -11,6 +11,7 @@ import { batchItemRow, batchRow, instanceRow, logRow, messageRow, taskRow } from
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { WorkerRow } from "../workers";
+import { changesBetween } from "./change-queries";
 import { runnable } from "./instance-queries";
 import { unsettled } from "./lock-queries";
 import { openSqlStore } from "./open-sql-store";
@@ -301,6 +302,23 @@ test("on sqlite: looking for work goes along indexes alone, however many instanc
   } finally {
     file.close();
     await store.close();
+    await database.drop();
+  }
+});
+
+test("on sqlite: the feed of changes is merged from the logs' indexes, and nothing is sorted", async () => {
+  const database = await freshDatabase("sqlite");
+  const file = new Database(database.url.slice("file:".length), { readonly: true });
+  try {
+    const { sql, values } = changesBetween("sqlite", { tx: 1, n: 0 }, 9, 100);
+    const rows = file.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    const plan = rows.map(({ detail }) => detail);
+    expect(plan.filter((line) => line.includes("TEMP B-TREE"))).toEqual([]);
+    expect(plan.filter((line) => /SEARCH .* USING INDEX .*_change_tx_change_n_idx/.test(line))).toHaveLength(
+      3,
+    );
+  } finally {
+    file.close();
     await database.drop();
   }
 });
