@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { anonymousActor } from "@/lib/access/actor";
+import { must } from "@/lib/base/assert";
 import type { JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
@@ -249,6 +250,19 @@ describe.each(providers)("control on %s", (provider) => {
     await expect(at.runtime.redriveInstance(local, { instanceId, reason })).rejects.toMatchObject({
       code: "instance-ended",
     });
+  });
+
+  test("I1: one that fails while it is being redriven is not redriven without what failed it", async () => {
+    await begin();
+    const ran = must(await at.store.findInstance(instanceId), "it has begun");
+    await send("break").catch(() => undefined);
+    const look = vi.spyOn(at.store, "findInstance").mockResolvedValueOnce(ran);
+    await expect(at.runtime.redriveInstance(local, { instanceId, reason })).rejects.toMatchObject({
+      code: "sequence-conflict",
+      details: { expected: 1, actual: 2 },
+    });
+    look.mockRestore();
+    expect(await view()).toMatchObject({ status: "failed", seq: 2 });
   });
 
   test("I4: a dead letter is sent again once, as a message of its own", async () => {

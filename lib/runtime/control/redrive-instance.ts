@@ -36,10 +36,10 @@ export async function redriveInstance(
   const verb = { verb: "redrive", from: ["failed", "stuck"], done: [] } as const;
   requirePermission(actor, "instances:control");
   const row = await findLiveInstance(context.store, args.instanceId);
-  // Another redrive may come between: then this one would repeat the wrong step.
+  // It may fail, or be redriven, between: then this one would repeat no step, or the wrong one.
   const looked = { ...verb, lookedAt: row.seq };
   if (row.status === "stuck") return controlInstance(context, actor, args, { ...looked, ...undoing });
-  if (row.status !== "failed") return controlInstance(context, actor, args, verb);
+  if (row.status !== "failed") return controlInstance(context, actor, args, looked);
   const repetitionOf = await lookForRepetition(context, await findFailed(context, args.instanceId));
   let first: MessageRow | null = null;
   return controlInstance(context, actor, args, {
