@@ -31,10 +31,9 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     if (name === "claimTasks" || name === "acquireLock") args["signal"] = request.signal;
     const runtime = await verbs();
     const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
-    return Response.json(result, {
-      status: statusFor(name, endpoint, result),
-      headers: { "Cache-Control": "no-store" },
-    });
+    const status = statusFor(name, endpoint, result);
+    const place = status === 202 ? outcomeOf(result as ResponseOf<"sendEvent">) : {};
+    return Response.json(result, { status, headers: { "Cache-Control": "no-store", ...place } });
   } catch (error) {
     return errorResponse(error, about);
   }
@@ -44,6 +43,11 @@ export async function handle(request: Request, path: string, verbs: () => Promis
 export function actorOf(_request: Request): Actor {
   return localActor;
 }
+
+/** Where it is told what became of it. */
+const outcomeOf = ({ instanceId, messageId }: ResponseOf<"sendEvent">): { Location: string } => ({
+  Location: `/api/v1/instances/${encodeURIComponent(instanceId)}/messages/${encodeURIComponent(messageId)}`,
+});
 
 const prefersAsync = (request: Request): boolean =>
   /(^|[\s,;])respond-async($|[\s,;])/.test(request.headers.get("prefer") ?? "");

@@ -2,7 +2,7 @@
  * The live stream: server-sent events of what changed, resumable by position.
  *
  * Holds: every open stream ends when the process is told to stop (an open one would block it); a slow reader is cut off
- * rather than buffered without bound, and resumes by `Last-Event-ID`.
+ * rather than buffered without bound, and resumes by `Last-Event-ID`; one that is too far behind for that is told `resync`.
  */
 import type { Change } from "@/lib/contract/changes";
 import { onShutdown } from "@/lib/base/shutdown";
@@ -80,8 +80,9 @@ function open(feed: ChangeFeed, since: string | null, signal: AbortSignal): Read
         write("retry: 1000\n\n");
         if (since !== null) {
           const { changes, resync } = await feed.changesSince(since, queuedMax);
-          if (resync) write("event: resync\ndata: {}\n\n");
-          send(changes);
+          // More than one reading gives lie between: a reader who goes on from the newest would never hear of them.
+          if (resync || changes.length === queuedMax) write("event: resync\ndata: {}\n\n");
+          else send(changes);
         }
       },
       cancel() {

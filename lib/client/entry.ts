@@ -16,4 +16,5 @@ export {
   type TaskFunction,
 } from "./task-function";
 export { runTaskWorker, type TaskWorker, type TaskWorkerOptions, type WorkerEvent } from "./task-worker";
+export { withLock, type LockWork, type WithLockOptions } from "./with-lock";
 export { withSession, type SessionWork, type WithSessionOptions } from "./with-session";

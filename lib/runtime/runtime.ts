@@ -7,6 +7,7 @@
  *
  * Arguments are one flat object (path parameters, query and body together). Optional ones may be given as undefined.
  */
+import { LockstepError } from "@/lib/base/errors";
 import { setMaxListeners } from "node:events";
 import type { Actor } from "@/lib/access/actor";
 import type { Partitions } from "@/lib/store/instances";
@@ -235,12 +236,17 @@ const archiveFolderDefault = ".lockstep/archive";
 
 export function createRuntime({
   store,
-  report,
+  report: tell,
   invocations = noInvocations,
   archiveFolder = archiveFolderDefault,
   partitions,
 }: RuntimeOptions): Runtime {
   const closing = new AbortController();
+  // A round that the end comes in the middle of is no fault.
+  const report = (error: unknown) => {
+    if (!(closing.signal.aborted && error instanceof LockstepError && error.code === "shutting-down"))
+      tell(error);
+  };
   // Every call that waits listens to it.
   setMaxListeners(0, closing.signal);
   const machines = new Machines(store);

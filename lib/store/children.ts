@@ -20,7 +20,7 @@ export interface FamilyKey {
 export interface ChildKey extends FamilyKey {
   place: number;
 }
-/** `orphan`: nobody waits for it any more, it is to be terminated. */
+/** `orphan`: nobody waits for it any more, it is to end. */
 export type ChildStatus = "running" | "orphan" | "succeeded" | "failed" | "cancelled";
 export interface ChildRow extends ChildKey {
   childId: string;
@@ -51,7 +51,8 @@ export interface ChildWrites {
 export interface ChildReads {
   /** Tasks of child kinds at which somebody must look: to begin children, or since their time is over. */
   findDueFamilies(now: number, limit: number): Promise<TaskRow[]>;
-  findOrphans(limit: number): Promise<string[]>;
+  /** Orphans that have not been asked to end; `atOnce`: their parent was terminated or deleted. */
+  findOrphans(limit: number): Promise<{ childId: string; atOnce: boolean }[]>;
   /** Of one invocation, by place: those behind `after` (null: all), of one status or all (null). */
   listFamily(
     family: FamilyKey,

@@ -51,6 +51,8 @@ export interface TaskRow {
   result: string | null;
   /** JSON: {code, message}. */
   error: string | null;
+  /** 1: an attempt ended without anybody's word, and may have done it. */
+  lost: number;
   createdAt: number;
   /** Of the newest attempt. */
   startedAt: number | null;

@@ -128,6 +128,7 @@ export const taskRow = (over: Partial<TaskRow> = {}): TaskRow => ({
   compensate: null,
   result: null,
   error: null,
+  lost: 0,
   createdAt: 1_000,
   startedAt: null,
   updatedAt: 1_000,

@@ -375,7 +375,7 @@ describe.each(providers)("control on %s", (provider) => {
     await at.runtime.resumeInstance(local, { instanceId: "p", reason });
     expect(await child()).toMatchObject({ status: "running", seq: 5 });
     await at.runtime.cancelInstance(local, { instanceId: "p", reason });
-    await vi.waitFor(async () => expect(await child()).toMatchObject({ status: "terminated" }), 5_000);
+    await vi.waitFor(async () => expect(await child()).toMatchObject({ status: "cancelling" }), 5_000);
   });
 
   test("who may not control is refused before anything is read", async () => {

@@ -29,6 +29,16 @@ const quick: JsonObject = {
   initial: "done",
   states: { done: { type: "final" } },
 };
+/** Cleans up. */
+const tidy: JsonObject = {
+  lockstep: 1,
+  initial: "working",
+  states: {
+    working: { on: { cancel: "tidying" } },
+    tidying: { on: { tidy: "away" } },
+    away: { type: "final" },
+  },
+};
 const parent = (src: string, input: Json, more: JsonObject = {}): JsonObject => ({
   lockstep: 1,
   context: { answers: [], told: [] },
@@ -68,6 +78,7 @@ describe.each(providers)("children on %s", (provider) => {
     at = await freshRuntime(provider);
     await publish(at.runtime, "child", child);
     await publish(at.runtime, "quick", quick);
+    await publish(at.runtime, "tidy", tidy);
     await publish(at.runtime, "parent", chart);
     await at.runtime.startInstance(local, { chartId: "parent", id: "p", input });
     at.runtime.startWorkers();
@@ -146,10 +157,8 @@ describe.each(providers)("children on %s", (provider) => {
       if (how === "leave") await send("p", "leave");
       if (how === "terminate") await at.runtime.terminateInstance(local, { instanceId: "p", reason: "test" });
       if (how === "delete") await at.runtime.deleteInstance(local, { instanceId: "p" });
-      await vi.waitFor(
-        async () => expect(await get(instanceId)).toMatchObject({ status: "terminated" }),
-        5_000,
-      );
+      const status = how === "leave" ? "cancelled" : "terminated";
+      await vi.waitFor(async () => expect(await get(instanceId)).toMatchObject({ status }), 5_000);
       if (how === "delete") await at.runtime.startInstance(local, { chartId: "parent", id: "p" });
       else if (how === "leave") await send("p", "again");
       if (how !== "terminate")
@@ -157,16 +166,28 @@ describe.each(providers)("children on %s", (provider) => {
     },
   );
 
+  test("a child that nobody waits for any more is cancelled: it cleans up first; one whose parent is cancelled, too", async () => {
+    for (const how of ["leave", "cancel"]) {
+      await begin(parent("chart", { ...chartInput, chart: "'tidy'" }));
+      const instanceId = await kid();
+      if (how === "leave") await send("p", "leave");
+      else await at.runtime.cancelInstance(local, { instanceId: "p", reason: "test" });
+      const is = (about: object) =>
+        vi.waitFor(async () => expect(await get(instanceId)).toMatchObject(about), 5_000);
+      await is({ status: "cancelling", configuration: ["tidying"] });
+      await send(instanceId, "tidy");
+      await is({ status: "cancelled" });
+      if (how === "leave") await at.end();
+    }
+  });
+
   test("a child that takes longer than the invocation's timeout is an error, and ends", async () => {
     await begin(parent("chart", chartInput, { timeout: "5s" }));
     const instanceId = await kid();
     await advance(at.database.url, 6_000);
     await becomes("failed");
     expect(await context()).toMatchObject({ answers: [{ code: "timeout" }] });
-    await vi.waitFor(
-      async () => expect(await get(instanceId)).toMatchObject({ status: "terminated" }),
-      5_000,
-    );
+    await vi.waitFor(async () => expect(await get(instanceId)).toMatchObject({ status: "cancelled" }), 5_000);
   });
 
   const each = (more: JsonObject) => parent("each", { chart: "'child'", items: "input", ...more });
@@ -201,7 +222,7 @@ describe.each(providers)("children on %s", (provider) => {
       answers: [{ results: [null, { was: 2 }, null], errors: [{ index: 0, code: "child-terminated" }] }],
     });
     await vi.waitFor(
-      async () => expect(await get(third ?? "")).toMatchObject({ status: "terminated" }),
+      async () => expect(await get(third ?? "")).toMatchObject({ status: "cancelled" }),
       5_000,
     );
   });

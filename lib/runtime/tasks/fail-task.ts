@@ -11,7 +11,7 @@ import { requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { postAnswer } from "./task-answer";
 import { answeredOtherwise, isSameAnswer, leaseLost } from "./task-claim";
-import { answeredLate, failed, type TaskError } from "./task-rules";
+import { answeredLate, failed, withoutAttempt, type TaskError } from "./task-rules";
 
 export interface FailTaskArgs extends AnswerArgs {
   /** `retry: false`: another attempt is no use. */
@@ -46,7 +46,11 @@ export async function failTask(
       const { task, now } = claim;
       switch (claim.standing) {
         case "running": {
-          const after = failed(task, error, { now, chance: Math.random(), retry: retry ?? true });
+          const after = failed(withoutAttempt(task), error, {
+            now,
+            chance: Math.random(),
+            retry: retry ?? true,
+          });
           await tx.writeTasks([after]);
           if (after.status === "pending")
             return { status: "pending", readyAt: after.readyAt, replayed: false };

@@ -33,7 +33,7 @@ export function nextOfSaga(tasks: readonly TaskRow[], now: number): SagaStep {
       const deed = deedOf(task);
       return deed === null || undone.has(undoIdOf(task)) ? [] : [{ task, deed }];
     })
-    .sort((a, b) => (b.task.startedAt ?? 0) - (a.task.startedAt ?? 0) || b.task.createdAt - a.task.createdAt);
+    .sort((a, b) => (b.task.endedAt ?? 0) - (a.task.endedAt ?? 0) || b.task.createdAt - a.task.createdAt);
   const [last] = deeds;
   if (!last) return { do: "done", undone: undoings.length };
   return deeds.some(({ task }) => mayRun(task, now)) ? { do: "wait" } : { do: "undo", ...last };
@@ -43,8 +43,8 @@ export function nextOfSaga(tasks: readonly TaskRow[], now: number): SagaStep {
 export const failedUndoings = (tasks: readonly TaskRow[]): TaskRow[] =>
   tasks.filter(({ kind, status }) => kind === "compensation" && status === "failed");
 
-/** Codes of attempts that ended without anybody's word. */
-const unknownCodes: ReadonlySet<string> = new Set(["timeout", "lease-expired"]);
+/** A worker that ran out of time knows as little. */
+const saysNothing = ({ code }: TaskError): boolean => code === "timeout";
 
 /** Null: it was not done, or isn't over. */
 function deedOf(task: TaskRow): Deed | null {
@@ -57,11 +57,14 @@ function deedOf(task: TaskRow): Deed | null {
 export function isUnknown(task: TaskRow): boolean {
   if (task.endedAt === null || task.result !== null) return false;
   if (task.status === "cancelled") return task.attempt > 0;
-  if (task.status !== "failed" || task.error === null) return false;
-  return unknownCodes.has((JSON.parse(task.error) as TaskError).code);
+  if (task.status !== "failed") return false;
+  // What the last one said for sure, it said of itself.
+  return task.lost === 1 || (task.error !== null && saysNothing(JSON.parse(task.error) as TaskError));
 }
 
-const mayRun = (task: TaskRow, now: number): boolean => task.leaseUntil !== null && task.leaseUntil > now;
+/** Whoever lost its lease may go on, not knowing it, until its attempt's time is over. */
+const mayRun = ({ leaseUntil, attemptUntil, lost }: TaskRow, now: number): boolean =>
+  (leaseUntil !== null || lost === 1) && Math.max(leaseUntil ?? 0, attemptUntil ?? 0) > now;
 
 export const undoIdOf = ({ taskId }: TaskRow): string => `undo:${taskId}`;
 

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { must } from "@/lib/base/assert";
 import type { Json, JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
+import { taskRow } from "@/lib/testing/rows";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { nextOfSaga } from "./saga-rules";
 
 /** Locks a pallet, lifts it, sets it down; what was done is undone when the last fails. */
 const mission = (settings: JsonObject = {}): JsonObject => ({
@@ -200,6 +202,44 @@ describe.each(providers)("sagas on %s", (provider) => {
     await becomes({ configuration: ["home"] });
   });
 
+  test("I3: an attempt that was lost may have done it, whatever a later one says for sure: it is undone as unknown", async () => {
+    at = await freshRuntime(provider);
+    const chart = mission();
+    const { lifting } = chart.states as { lifting: { on: JsonObject } };
+    lifting.on = { ...lifting.on, "error.invoke.two": "undoing" };
+    await publish(at.runtime, "mission", chart);
+    at.runtime.startWorkers();
+    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await done("reserve", "r1");
+    await claim("lift");
+    await advance(at.database.url, 31_000);
+    const { token } = await claim("lift");
+    await at.runtime.failTask(local, { token, error: { code: "declined", message: "no", retry: false } });
+    expect(await done("lower", null)).toEqual({ outcome: "unknown" });
+    await done("release", null);
+    await becomes({ configuration: ["home"] });
+  });
+
+  test("I3: whoever lost its lease may go on until its attempt's time is over: undoing waits for that", async () => {
+    at = await freshRuntime(provider);
+    const chart = mission();
+    const { lifting } = chart.states as { lifting: { invoke: JsonObject } };
+    lifting.invoke = { ...lifting.invoke, timeout: "5m" };
+    await publish(at.runtime, "mission", chart);
+    at.runtime.startWorkers();
+    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await done("reserve", "r1");
+    await claim("lift");
+    await send("giveUp");
+    await advance(at.database.url, 61_000);
+    const early = { types: ["lower"], workerId: "w", waitMs: 800 };
+    expect((await at.runtime.claimTasks(local, early)).tasks).toEqual([]);
+    await advance(at.database.url, 240_000);
+    expect(await done("lower", null)).toEqual({ outcome: "unknown" });
+    await done("release", null);
+    await becomes({ configuration: ["home"] });
+  });
+
   test("I9: a deed that is answered after its undoing began, or was done, is handed over: it is undone again with the result", async () => {
     await begin();
     await done("reserve", "r1");
@@ -304,4 +344,13 @@ describe.each(providers)("sagas on %s", (provider) => {
     const tasks = (await runtime.listTasks(local, { instanceId: "m" })).items;
     expect(tasks.filter(({ kind }) => kind === "compensation")).toHaveLength(2);
   });
+});
+
+test("what was done last is undone first, whichever was begun first", () => {
+  const deed = { compensate: "{}", status: "succeeded", result: "1", queue: null };
+  const tasks = [
+    taskRow({ ...deed, taskId: "1:long", startedAt: 1_000, endedAt: 9_000 }),
+    taskRow({ ...deed, taskId: "2:short", startedAt: 2_000, endedAt: 3_000 }),
+  ];
+  expect(nextOfSaga(tasks, 10_000)).toMatchObject({ do: "undo", task: { taskId: "1:long" } });
 });

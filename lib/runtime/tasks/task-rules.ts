@@ -82,6 +82,7 @@ export function newTask(
     compensate: effect.compensate === undefined ? null : JSON.stringify(effect.compensate),
     result: null,
     error: null,
+    lost: 0,
     createdAt: at,
     startedAt: null,
     updatedAt: at,
@@ -148,6 +149,9 @@ export function answeredLate(
   };
 }
 
+/** Its worker has said what became of the attempt: it is under way no more. */
+export const withoutAttempt = (task: TaskRow): TaskRow => ({ ...task, attemptUntil: null });
+
 /** An attempt failed: another one later, or the end. `chance` in [0, 1) is the backoff's jitter. */
 export function failed(
   task: TaskRow,
@@ -167,10 +171,10 @@ export function failed(
 /** Nobody has renewed the lease: the attempt took too long, or its worker is gone. */
 export function expired(task: TaskRow, now: number, chance: number): TaskRow {
   // Cancelled while it ran: now no attempt of it can be under way any more.
-  if (task.status === "cancelled") return { ...task, dueAt: null, leaseUntil: null, updatedAt: now };
-  const lost = { ...task, token: null };
+  if (task.status === "cancelled") return { ...task, lost: 1, dueAt: null, leaseUntil: null, updatedAt: now };
+  const lost = { ...task, token: null, lost: 1 };
   // The last one may have been done all the same: its answer can still come (hand-over-late.ts).
-  const last = task.compensate === null ? lost : task;
+  const last = task.compensate === null ? lost : { ...lost, token: task.token };
   if (task.overallUntil !== null && task.overallUntil <= now) {
     const error = { code: "timeout", message: "the time for all attempts together is over" };
     return failed(last, error, { now, chance, retry: false });
@@ -206,6 +210,7 @@ export const undoneAgain = (task: TaskRow, input: string, now: number): TaskRow 
       overallUntil: null,
       result: null,
       error: null,
+      lost: 0,
       endedAt: null,
     },
     Math.max(now, task.leaseUntil ?? now),

@@ -1,5 +1,6 @@
 /**
- * Begins the instances that invocations of `chart` and `each` ask for (and has locks of states granted), and terminates those that nobody waits for any more.
+ * Begins the instances that invocations of `chart` and `each` ask for (and has locks of states granted), and cancels those that
+ * nobody waits for any more: at once those whose parent was ended so.
  *
  * Holds: I9 a child begins in the transaction that marks its task, held, as begun: exactly once. A family that was left
  *        begins nobody: who leaves it writes its task first.
@@ -34,6 +35,7 @@ import type { RuntimeContext } from "../runtime-context";
 import { chooseVersion } from "../instances/start-instance";
 import { postOutgoing } from "../stepping/step-batch";
 import { taskIdempotencyKey, retryOf, type TaskError } from "../tasks/task-rules";
+import { cancelInstance } from "../control/cancel-instance";
 import { terminateInstance } from "../control/terminate-instance";
 import { grantReadyStates, settleLockTask } from "./settle-state-locks";
 import type { Turn } from "../stepping/turn";
@@ -59,11 +61,11 @@ export async function settleChildren(
     }
   }
   if (await grantReadyStates(store)) done += 1;
-  const orphans = await store.findOrphans(orphansMax);
-  for (const instanceId of orphans) {
+  for (const { childId: instanceId, atOnce } of await store.findOrphans(orphansMax)) {
     try {
-      const reason = "the state that invoked it was left";
-      await terminateInstance(context, systemActor, { instanceId, reason });
+      const why = { instanceId, reason: "the state that invoked it was left" };
+      if (atOnce) await terminateInstance(context, systemActor, why);
+      else await cancelInstance(context, systemActor, why);
       done += 1;
     } catch (error) {
       // It ended, or was deleted, since it was looked for.

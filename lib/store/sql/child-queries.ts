@@ -13,7 +13,7 @@ import type {
 import type { TaskRow } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { empty, sql, type Handle, type RowStatement, type Sql } from "./statement";
+import { empty, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import { children, columnName, insertInto, tasks, updateOf } from "./tables";
 
 const familyColumns = ["parentId", "parentIncarnation", "parentTask"];
@@ -26,10 +26,10 @@ export function childReads(handle: Reader): ChildReads {
     findDueFamilies: (now, limit) =>
       handle.query<TaskRow>(sql`SELECT ${tasks.all} ${dueFamilies(now)} ORDER BY "due_at" LIMIT ${limit}`),
     async findOrphans(limit) {
-      const rows = await handle.query<{ childId: string }>(
-        sql`SELECT ${children.pick("childId")} ${orphans} LIMIT ${limit}`,
+      const rows = await handle.query<{ childId: string; atOnce: number }>(
+        sql`SELECT ${children.pick("childId")}, ${isCutOff} AS "atOnce" ${orphans} LIMIT ${limit}`,
       );
-      return rows.map(({ childId }) => childId);
+      return rows.map(({ childId, atOnce }) => ({ childId, atOnce: atOnce === 1 }));
     },
     listFamily(family, status, after, limit) {
       const those = status === null ? empty : sql`AND "status" = ${status}`;
@@ -51,7 +51,24 @@ export function childReads(handle: Reader): ChildReads {
   };
 }
 
-export const orphans = sql`FROM ${children.name} WHERE "status" = 'orphan'`;
+/** Looked up one by one: orphans are few. */
+const ofInstance = (id: string, what: string): string =>
+  `(SELECT ${what} FROM "instances" AS i WHERE i."id" = ${id})`;
+/** Its parent was ended at once, and so are those below it; deleted is one that has another life as well. */
+const isCutOff = raw(
+  `COALESCE(${ofInstance(
+    `"children"."parent_id"`,
+    `CASE WHEN i."status" = 'terminated' OR i."deleted_at" IS NOT NULL OR i."incarnation" <> "children"."parent_incarnation" THEN 1 ELSE 0 END`,
+  )}, 1)`,
+);
+const statusOfChild = raw(
+  ofInstance(
+    `"children"."child_id"`,
+    `CASE WHEN i."deleted_at" IS NULL THEN i."status" ELSE 'terminated' END`,
+  ),
+);
+/** One that cleans up, or undoes what it did, ends by itself. */
+export const orphans = sql`FROM ${children.name} WHERE "status" = 'orphan' AND (${statusOfChild} IN ('queued', 'running', 'suspended', 'failed', 'stuck') OR (${statusOfChild} IN ('cancelling', 'compensating') AND ${isCutOff} = 1))`;
 export const dueFamilies = (now: number | Sql): Sql =>
   sql`FROM ${tasks.name} WHERE "due_at" <= ${now} AND "kind" IN ('chart', 'each', 'lock')`;
 

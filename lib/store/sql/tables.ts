@@ -200,6 +200,7 @@ export const tasks = table("tasks", {
   compensate: "text",
   result: "text",
   error: "text",
+  lost: "int",
   createdAt: "bigint",
   startedAt: "bigint",
   updatedAt: "bigint",

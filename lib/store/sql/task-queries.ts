@@ -163,6 +163,7 @@ const changing = [
   "progress",
   "result",
   "error",
+  "lost",
   "startedAt",
   "updatedAt",
   "endedAt",

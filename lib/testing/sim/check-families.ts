@@ -19,7 +19,6 @@ const goingOn: ReadonlySet<string> = new Set([
   "queued",
   "running",
   "suspended",
-  "cancelling",
   "compensating",
 ]);
 

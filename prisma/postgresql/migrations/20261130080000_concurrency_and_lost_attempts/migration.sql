@@ -1,6 +1,9 @@
 -- AlterTable
 ALTER TABLE "instances" ADD COLUMN "concurrency_key" TEXT;
 
+-- AlterTable
+ALTER TABLE "tasks" ADD COLUMN "lost" INTEGER NOT NULL DEFAULT 0;
+
 -- CreateTable
 CREATE TABLE "concurrency_waits" (
     "scope" TEXT NOT NULL,
@@ -9,7 +12,7 @@ CREATE TABLE "concurrency_waits" (
     "instance_id" TEXT NOT NULL,
     "then" TEXT NOT NULL,
 
-    PRIMARY KEY ("scope", "key", "since", "instance_id")
+    CONSTRAINT "concurrency_waits_pkey" PRIMARY KEY ("scope","key","since","instance_id")
 );
 
 -- CreateIndex
