@@ -15,12 +15,7 @@ import type { History } from "./history";
 import { all, markOf, type Entry, type InstanceEnd } from "./instance-end";
 import type { Committed } from "./world";
 
-const goingOn: ReadonlySet<string> = new Set([
-  "queued",
-  "running",
-  "suspended",
-  "compensating",
-]);
+const goingOn: ReadonlySet<string> = new Set(["queued", "running", "suspended", "compensating"]);
 
 /** I9: nobody lives on whom nobody waits for, and a join counts what there is. */
 export async function checkFamily(store: Store, { row }: InstanceEnd, wrong: string[]): Promise<void> {

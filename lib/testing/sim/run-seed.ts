@@ -4,6 +4,7 @@
 import type { Store } from "@/lib/store/store";
 import { createRuntime } from "@/lib/runtime/runtime";
 import { Machines } from "@/lib/runtime/charts/machines";
+import { nextOfSaga } from "@/lib/runtime/tasks/saga-rules";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
 import { isUndoing } from "./check-families";
@@ -245,8 +246,17 @@ async function settle(world: World, history: History): Promise<void> {
   for (let round = 0; round < 10; round += 1) {
     await world.calm();
     const { found } = await world.options.store.findRunnable(world.nowMs, "");
-    if (!found.some(({ id }) => history.instanceIds.includes(id))) return;
+    const isLeft = found.some(({ id }) => history.instanceIds.includes(id));
+    if (!isLeft && !(await hasMoreToUndo(world))) return;
   }
+}
+
+/** An undoing came to its end behind the loops' last look. */
+async function hasMoreToUndo({ options: { store }, nowMs }: World): Promise<boolean> {
+  for (const { id, incarnation } of await store.listInstances({ status: "compensating" }, null, 100)) {
+    if (nextOfSaga(await store.sagaTasks(id, incarnation), nowMs).do !== "wait") return true;
+  }
+  return false;
 }
 
 const describe = (error: unknown): string =>
