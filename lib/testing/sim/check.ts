@@ -368,8 +368,9 @@ function checkBetween(
   committed: readonly Committed[],
   wrong: string[],
 ): void {
-  const order = new Map(committed.map(({ id, seq }, index) => [`${id}#${seq}`, index]));
-  const placeOf = (id: string, seq: number): number => order.get(`${id}#${seq}`) ?? Infinity;
+  const order = new Map(committed.map(({ id, seq, began }, index) => [`${id}#${seq}`, { index, began }]));
+  const placeOf = (id: string, seq: number): number => order.get(`${id}#${seq}`)?.index ?? Infinity;
+  const beginOf = (id: string, seq: number): number => order.get(`${id}#${seq}`)?.began ?? Infinity;
   const places = placesOf(ends, ({ actor }) => actor.startsWith("instance:"));
   const bounced = new Map<string, number>();
   for (const [id, { log, dead }] of ends) {
@@ -400,8 +401,9 @@ function checkBetween(
     const end = ends.get(to);
     const alive = end && end.row.deletedAt === null && !history.deleted.has(to) && !isEnded(end.row.status);
     const back = bounced.get(`${from} ${to}`) ?? 0;
-    // Sent before there was a receiver: the sender was told, when it was there to be told, or will be when it runs again.
-    const early = placeOf(to, 1) >= placeOf(from, fromSeq);
+    // Sent before there was a receiver, or while it came to be: the sender was told, when it was there to be told, or will be
+    // when it runs again.
+    const early = placeOf(to, 1) >= beginOf(from, fromSeq);
     const sender = ends.get(from);
     const untold =
       history.deleted.has(from) || isEnded(sender?.row.status ?? "") || (sender?.queued ?? 0) > 0;

@@ -31,7 +31,7 @@ const transactionFaults: readonly Fault[] = [
   "again",
 ];
 
-type Written = Omit<Committed, "tx">;
+type Written = Omit<Committed, "tx" | "began">;
 
 class RunAgain extends Error {}
 /** The process is gone: nobody hears of this error. */
@@ -81,9 +81,11 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         inTransaction(underWay, async () => {
           let written: Written[] = [];
           let enqueued: string[] = [];
+          let began = 0;
           const done = await real.transaction(async (tx) => {
             written = [];
             enqueued = [];
+            began = world.committed.length;
             tries += 1;
             if (tries > 1) world.deadlocks += 1;
             const result = await work(broken(tx, at, fault, world, { written, enqueued }));
@@ -91,7 +93,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
             if (at !== null) throw breakOf(fault);
             return result;
           });
-          world.noteCommitted(written, enqueued);
+          world.noteCommitted(written, began, enqueued);
           return done;
         });
       const result = await run(breaksAt).catch((error: unknown) => {
@@ -128,10 +130,12 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
           const fault = pick(["fails", "lost", "dies-before", "dies-after"]);
           if (fault === "fails") throw unavailable();
           if (fault === "dies-before") throw new Death();
+          const began = world.committed.length;
           const { now, written } = await inTransaction(underWay, () => writeOptimistically(...given));
           const steps = given[0].filter(({ row }) => written.includes(row.id));
           world.noteCommitted(
             steps.map(({ log: { instanceId: id, seq } }) => ({ kind: "instance", id, seq, now })),
+            began,
           );
           if (fault === "dies-after") throw new Death();
           for (const listener of listeners) listener("here");

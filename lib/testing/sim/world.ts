@@ -36,6 +36,8 @@ export interface Committed {
   seq: number;
   /** Which transaction, in the order in which they resolved. */
   tx: number;
+  /** How many of these there were when it began. */
+  began: number;
   /** What the clock said when it was decided. */
   now: number;
 }
@@ -154,9 +156,13 @@ export class World {
   }
 
   /** To be told of every transaction that wrote, when it has committed. */
-  noteCommitted(written: readonly Omit<Committed, "tx">[], enqueued: readonly string[] = []): void {
+  noteCommitted(
+    written: readonly Omit<Committed, "tx" | "began">[],
+    began: number,
+    enqueued: readonly string[] = [],
+  ): void {
     this.commits += 1;
-    for (const one of written) this.committed.push({ ...one, tx: this.commits });
+    for (const one of written) this.committed.push({ ...one, began, tx: this.commits });
     for (const messageId of enqueued) this.enqueuedBy.set(messageId, this.commits);
     this.onCommit();
   }
