@@ -48,6 +48,8 @@ export async function tamper(url: string, statements: string): Promise<void> {
     }
     return;
   }
+  // A transaction of this very process could not end while we wait for it here.
+  await new Promise((resolve) => setImmediate(resolve));
   const database = new Database(url.slice("file:".length), { timeout: 10_000 });
   try {
     database.exec(statements);
