@@ -34,14 +34,8 @@ function node(args, { env = {}, output = "inherit" } = {}) {
   return { child, ended: new Promise((done) => child.once("close", done)) };
 }
 
-/** `beside`: its lines are told when it is over, for they would stand among another's. */
-async function runSuite(args, env, count, beside = false) {
-  const run = node(args, { env, output: beside ? "pipe" : "inherit" });
-  const said = [];
-  for (const from of beside ? [run.child.stdout, run.child.stderr] : [])
-    from.on("data", (text) => said.push(text));
-  const code = await run.ended;
-  process.stdout.write(Buffer.concat(said));
+async function runSuite(args, env, count) {
+  const code = await node(args, { env }).ended;
   const [ok, bad] = count();
   passed += ok;
   failed += bad;
@@ -85,7 +79,7 @@ await part("what is left of check and build", async () => {
   if (code !== 0 && code !== 1) finish();
 });
 
-const journeys = (name, args, env, beside) =>
+const journeys = (name, args, env) =>
   part(name, () => {
     const chromium = browser();
     const file = join(reports, `${name.replaceAll(" ", "-")}.json`);
@@ -96,23 +90,17 @@ const journeys = (name, args, env, beside) =>
         const stats = report(file)?.stats;
         return stats ? [stats.expected + stats.flaky, stats.unexpected] : [0, 1];
       },
-      beside,
     );
   });
+await journeys("browser journeys", [], {});
 // Not at the top: before the packages are installed there is no bundler.
 const { buildDriver } = await import("./driver.mjs");
 const { startPostgres } = await buildDriver("lib/testing/postgres-server.ts");
 const database = await startPostgres();
-// Most of a journey is waiting: the two go side by side.
-await Promise.all([
-  journeys("browser journeys", [], {}),
-  journeys(
-    "first journey on PostgreSQL",
-    ["e2e/first-journey.spec.ts"],
-    { E2E_DATABASE_URL: database.url, E2E_PORT: "3401" },
-    true,
-  ),
-]);
+await journeys("first journey on PostgreSQL", ["e2e/first-journey.spec.ts"], {
+  E2E_DATABASE_URL: database.url,
+  E2E_PORT: "3401",
+});
 await database.stop();
 finish();
 
