@@ -6,11 +6,11 @@
  * instances wait behind an "n new" button. A selection lasts as long as its filters; "all that match" is what the server finds.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ArrowUp, Boxes, CircleX, Hourglass, Plus } from "lucide-react";
+import { ArrowUp, Boxes, CircleX, Hourglass, Plus, type LucideIcon } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { Route } from "next";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { DataTable, type Column } from "@/components/ui/data-table";
@@ -290,10 +290,9 @@ const columns: Column<InstanceSummary>[] = [
     optional: true,
     cell: (row) =>
       row.error ? (
-        <span className="flex items-center gap-1.5" title={row.error.message}>
-          <CircleX size={13} aria-hidden className="shrink-0 text-text-3" />
-          <span className="truncate">{row.error.message}</span>
-        </span>
+        <Why icon={CircleX} title={row.error.message}>
+          {row.error.message}
+        </Why>
       ) : (
         <Awaited row={row} />
       ),
@@ -405,13 +404,18 @@ function useSelection(filterKey: string, shown: readonly string[]) {
 /** For whom an instance in line waits. */
 function Awaited({ row }: { row: InstanceSummary }) {
   const text = awaitedKey(row);
-  if (text === null) return null;
+  return text === null ? null : (
+    <Why icon={Hourglass} title={text}>
+      {row.blockedBy ?? "another"} has {row.concurrencyKey}
+    </Why>
+  );
+}
+
+function Why({ icon: Icon, title, children }: { icon: LucideIcon; title: string; children: ReactNode }) {
   return (
-    <span className="flex items-center gap-1.5" title={text}>
-      <Hourglass size={13} aria-hidden className="shrink-0 text-text-3" />
-      <span className="truncate">
-        {row.blockedBy ?? "another"} has {row.concurrencyKey}
-      </span>
+    <span className="flex items-center gap-1.5" title={title}>
+      <Icon size={13} aria-hidden className="shrink-0 text-text-3" />
+      <span className="truncate">{children}</span>
     </span>
   );
 }

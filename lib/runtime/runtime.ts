@@ -7,9 +7,9 @@
  *
  * Arguments are one flat object (path parameters, query and body together). Optional ones may be given as undefined.
  */
-import { LockstepError } from "@/lib/base/errors";
 import { setMaxListeners } from "node:events";
 import type { Actor } from "@/lib/access/actor";
+import { LockstepError } from "@/lib/base/errors";
 import type { Partitions } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./locks/acquire-lock";

@@ -6,8 +6,8 @@
  */
 import type { BatchReads, BatchTransaction } from "./batches";
 import type { ChartReads, ChartWrites } from "./charts";
-import type { ConcurrencyReads, ConcurrencyTransaction } from "./concurrency";
 import type { ChildReads, ChildTransaction } from "./children";
+import type { ConcurrencyReads, ConcurrencyTransaction } from "./concurrency";
 import type { FleetReads, FleetTransaction } from "./fleet";
 import type { InstanceReads } from "./instances";
 import type { LockReads, LockTransaction } from "./locks";

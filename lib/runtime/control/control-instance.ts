@@ -6,7 +6,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { applyControl, halted, type ControlInput } from "./apply-control";
+import { halted, type ControlInput } from "./apply-control";
 import { isEnded, type InstanceStatus } from "../instances/instance-views";
 import { inTurn, type Guarded, type HeldTurn } from "../stepping/in-turn";
 import { newAuditId } from "../new-id";
@@ -63,7 +63,7 @@ export async function controlInstance(
     actor,
     args,
     async work(held) {
-      const { tx, row, now, turn, machine } = held;
+      const { tx, row, now, turn } = held;
       const status = row.status as InstanceStatus;
       const answer = (seq: number, changed: boolean) => (): ControlResult => ({
         instanceId: row.id,
@@ -84,18 +84,7 @@ export async function controlInstance(
       const begun = status === "queued" && isEnding(verb) ? { snapshot: halted(turn.snapshot) } : {};
       const plain = { kind: "control", verb, data, ...begun } as ControlInput;
       const input = inputOf ? await inputOf(plain, held) : plain;
-      const options = { at: Math.max(now, row.at), seq: row.seq + 1, trace: true };
-      const { result, status: after } = applyControl(machine, turn.snapshot, input, options);
-      const entry = {
-        kind: "control",
-        type: verb,
-        input: JSON.stringify(input),
-        actor: actor.id,
-        cause: null,
-        messageId: null,
-        dedupeKey: args.idempotencyKey ?? null,
-      };
-      turn.record(entry, result, after);
+      turn.control(input, { actor: actor.id, dedupeKey: args.idempotencyKey });
       await afterEntry?.(held);
       await tx.writeAudit({
         id: newAuditId(),

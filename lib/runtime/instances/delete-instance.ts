@@ -8,7 +8,7 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
-import { configurationOf, parseSnapshot, isEnded, parentOf } from "./instance-views";
+import { configurationOf, isEnded, parentOf, parseSnapshot } from "./instance-views";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "../new-id";

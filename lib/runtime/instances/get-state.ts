@@ -3,10 +3,10 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
 import { snapshotHash } from "@/lib/statechart/snapshot";
-import type { InstanceRow } from "@/lib/store/instances";
+import type { InstanceRow, LogInput } from "@/lib/store/instances";
 import { entryNotFound } from "./get-log-entry";
 import { hasNotBegun, parseSnapshot, viewTimers, type StateAt } from "./instance-views";
-import { rebuildState } from "./rebuild-state";
+import { rebuildState, type RebuiltState } from "./rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
@@ -40,44 +40,37 @@ export async function getState(
   }
   const rebuilt = await rebuildState(store, machines, args.instanceId, seq);
   if (!rebuilt) throw await entryNotFound(store, args.instanceId, seq);
-  const { snapshot, entry, rebuiltHash, fromSnapshot } = rebuilt;
+  return viewState(row.id, rebuilt);
+}
+
+/** It has no entry yet: as it is stored. */
+function stateOf(row: InstanceRow): StateAt {
+  const snapshot = parseSnapshot(row.snapshot);
+  return viewState(row.id, { snapshot, entry: row, rebuiltHash: snapshotHash(snapshot), fromSnapshot: 0 });
+}
+
+function viewState(
+  instanceId: string,
+  { snapshot, entry, rebuiltHash, fromSnapshot }: Omit<RebuiltState, "entry"> & { entry: EntryFacts },
+): StateAt {
+  const { seq, at, chartId, version, status, stateHash: storedHash } = entry;
   return {
-    instanceId: args.instanceId,
+    instanceId,
     seq,
-    at: entry.at,
-    chartId: entry.chartId,
-    version: entry.version,
-    status: entry.status,
+    at,
+    chartId,
+    version,
+    status,
     configuration: snapshot.configuration,
     context: snapshot.context,
     output: snapshot.output ?? null,
     error: snapshot.error ? { code: snapshot.error.code, message: snapshot.error.message } : null,
     timers: viewTimers(snapshot),
     fromSnapshot,
-    storedHash: entry.stateHash,
+    storedHash,
     rebuiltHash,
-    hashMatches: entry.stateHash === rebuiltHash,
+    hashMatches: storedHash === rebuiltHash,
   };
 }
 
-function stateOf(row: InstanceRow): StateAt {
-  const snapshot = parseSnapshot(row.snapshot);
-  const rebuiltHash = snapshotHash(snapshot);
-  return {
-    instanceId: row.id,
-    seq: row.seq,
-    at: row.at,
-    chartId: row.chartId,
-    version: row.version,
-    status: row.status,
-    configuration: snapshot.configuration,
-    context: snapshot.context,
-    output: null,
-    error: null,
-    timers: [],
-    fromSnapshot: 0,
-    storedHash: row.stateHash,
-    rebuiltHash,
-    hashMatches: row.stateHash === rebuiltHash,
-  };
-}
+type EntryFacts = Pick<LogInput, "seq" | "at" | "chartId" | "version" | "status" | "stateHash">;

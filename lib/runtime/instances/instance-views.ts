@@ -167,7 +167,8 @@ export const keysAwaited = (rows: readonly Queued[]): KeyName[] =>
     status === "queued" && key !== null ? [{ scope: chartKeyScope(chartId), key }] : [],
   );
 
-function blockerOf(row: Queued, held: readonly KeyRow[]): string | null {
+/** Who has the key that it waits for. */
+export function blockerOf(row: Queued, held: readonly KeyRow[]): string | null {
   const [awaited] = keysAwaited([row]);
   const blocker = held.find(
     ({ scope, key, free }) => scope === awaited?.scope && key === awaited.key && free === 0,

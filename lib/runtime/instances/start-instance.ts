@@ -15,7 +15,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "../call";
 import { chartNotFound } from "../charts/get-chart";
-import { keysAwaited, viewInstance, type InstanceView } from "./instance-views";
+import { blockerOf, keysAwaited, viewInstance, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
 import { newInstanceId } from "../new-id";
@@ -59,8 +59,7 @@ export async function startInstance(
   if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
   context.settle();
-  const [held] = await context.store.findKeys(keysAwaited([view]));
-  return { ...view, blockedBy: held?.free === 0 ? held.instanceId : null };
+  return { ...view, blockedBy: blockerOf(view, await context.store.findKeys(keysAwaited([view]))) };
 }
 
 /** The version named, else the newest. It is loaded here, so that the transaction finds it. */

@@ -14,7 +14,7 @@ import type { Json } from "@/lib/base/json";
 import { storable } from "@/lib/base/storable-text";
 import type { Effect } from "@/lib/statechart/effect";
 import { snapshotHash, type ArmedTimer, type Snapshot } from "@/lib/statechart/snapshot";
-import type { StepInput, StepResult } from "@/lib/statechart/step";
+import type { StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
 import type { ParentRef } from "@/lib/store/children";
 import type {
   DeadLetterRow,
@@ -164,9 +164,19 @@ export class Turn {
   /** Its first step. */
   begin({ input, ...by }: Start): void {
     this.row = { ...this.row, status: "running", semantics: engineSemantics };
-    const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
     const entry = { kind: "start", type: "start", input: JSON.stringify(input), messageId: null };
-    this.record({ ...entry, ...by }, applyStart(this.machine, input, options));
+    this.record({ ...entry, ...by }, applyStart(this.machine, input, this.options));
+  }
+
+  /** An operator's verb, or one of the runtime's own. `statusAfter`: where it is another than the verb's. */
+  control(
+    input: ControlInput,
+    { actor, dedupeKey = null }: { actor: string; dedupeKey?: string | null | undefined },
+    statusAfter = (status: InstanceStatus) => status,
+  ): void {
+    const { result, status } = applyControl(this.machine, this.snapshot, input, this.options);
+    const entry = { kind: "control", type: input.verb, input: JSON.stringify(input), actor };
+    this.record({ ...entry, cause: null, messageId: null, dedupeKey }, result, statusAfter(status));
   }
 
   /** Steps until nothing is left, the instance stops, or the turn's bounds are reached; one step at least. */
@@ -376,8 +386,12 @@ export class Turn {
   }
 
   private step(input: StepInput): StepResult {
-    const options = { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
-    return applyInput(this.machine, this.snapshot, input, options);
+    return applyInput(this.machine, this.snapshot, input, this.options);
+  }
+
+  /** Of the next step. */
+  private get options(): StepOptions {
+    return { at: Math.max(this.now, this.row.at), seq: this.row.seq + 1, trace: true };
   }
 
   private carryOut(effect: Effect, at: number): void {

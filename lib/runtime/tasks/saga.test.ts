@@ -50,9 +50,13 @@ describe.each(providers)("sagas on %s", (provider) => {
     await at.end();
     expect(at.reported).toEqual([]);
   });
-  const begin = async (settings?: JsonObject) => {
+  const begin = async (settings?: JsonObject, lifting: { invoke?: JsonObject; on?: JsonObject } = {}) => {
     at = await freshRuntime(provider);
-    await publish(at.runtime, "mission", mission(settings));
+    const chart = mission(settings);
+    const { lifting: state } = chart.states as { lifting: { invoke: JsonObject; on: JsonObject } };
+    Object.assign(state.invoke, lifting.invoke);
+    Object.assign(state.on, lifting.on);
+    await publish(at.runtime, "mission", chart);
     at.runtime.startWorkers();
     await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
   };
@@ -203,13 +207,7 @@ describe.each(providers)("sagas on %s", (provider) => {
   });
 
   test("I3: an attempt that was lost may have done it, whatever a later one says for sure: it is undone as unknown", async () => {
-    at = await freshRuntime(provider);
-    const chart = mission();
-    const { lifting } = chart.states as { lifting: { on: JsonObject } };
-    lifting.on = { ...lifting.on, "error.invoke.two": "undoing" };
-    await publish(at.runtime, "mission", chart);
-    at.runtime.startWorkers();
-    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await begin({}, { on: { "error.invoke.two": "undoing" } });
     await done("reserve", "r1");
     await claim("lift");
     await advance(at.database.url, 31_000);
@@ -221,13 +219,7 @@ describe.each(providers)("sagas on %s", (provider) => {
   });
 
   test("I3: whoever lost its lease may go on until its attempt's time is over: undoing waits for that", async () => {
-    at = await freshRuntime(provider);
-    const chart = mission();
-    const { lifting } = chart.states as { lifting: { invoke: JsonObject } };
-    lifting.invoke = { ...lifting.invoke, timeout: "5m" };
-    await publish(at.runtime, "mission", chart);
-    at.runtime.startWorkers();
-    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await begin({}, { invoke: { timeout: "5m" } });
     await done("reserve", "r1");
     await claim("lift");
     await send("giveUp");
@@ -273,15 +265,7 @@ describe.each(providers)("sagas on %s", (provider) => {
   });
 
   test("I9: also when everything had been undone, and for one whose last attempt had run out", async () => {
-    at = await freshRuntime(provider);
-    const chart = mission();
-    const states = chart.states as Record<string, JsonObject>;
-    const lifting = must(states["lifting"], "a state") as { invoke: JsonObject; on: JsonObject };
-    lifting.invoke = { ...lifting.invoke, retry: { attempts: 1 } };
-    lifting.on = { ...lifting.on, "error.invoke.two": "undoing" };
-    await publish(at.runtime, "mission", chart);
-    at.runtime.startWorkers();
-    await at.runtime.startInstance(local, { chartId: "mission", id: "m" });
+    await begin({}, { invoke: { retry: { attempts: 1 } }, on: { "error.invoke.two": "undoing" } });
     await done("reserve", "r1");
     const { token } = await claim("lift");
     await advance(at.database.url, 61_000);

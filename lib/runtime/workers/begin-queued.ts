@@ -7,7 +7,6 @@
 import { systemActor } from "@/lib/access/actor";
 import { assert } from "@/lib/base/assert";
 import type { KeyName } from "@/lib/store/concurrency";
-import { applyControl } from "../control/apply-control";
 import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import type { Then } from "../stepping/in-line";
@@ -47,13 +46,9 @@ async function begin(context: RuntimeContext, instanceId: string, key: KeyName):
   await inTurn(context, { verb: "begin", actor: systemActor, args: { instanceId }, work });
 }
 
-function goOn({ turn, machine, now, row }: HeldTurn, then: Then): void {
+function goOn({ turn, row }: HeldTurn, then: Then): void {
   assert(row.status === "queued", `${row.id} stands in line, and is ${row.status}`);
   if (then.kind === "start") return turn.begin(then.start);
-  const { input, actor, first } = then;
-  const options = { at: Math.max(now, row.at), seq: row.seq + 1, trace: true };
-  const { result, status } = applyControl(machine, turn.snapshot, input, options);
-  const entry = { kind: "control", type: input.verb, input: JSON.stringify(input), actor };
-  turn.record({ ...entry, cause: null, messageId: null, dedupeKey: null }, result, status);
-  if (first) turn.addFirst(first);
+  turn.control(then.input, { actor: then.actor });
+  if (then.first) turn.addFirst(then.first);
 }

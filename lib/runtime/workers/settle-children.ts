@@ -98,12 +98,9 @@ async function settleFamily(context: RuntimeContext, seen: TaskRow, refused?: Ta
       if (!task || task.dueAt === null || task.dueAt > now) return;
       const writes = noWrites();
       const family = new Family(context, tx, task, writes, now);
-      if (refused && task.status !== "pending") {
-        await family.fail(refused);
-        writes.childrenLeft.push(familyOf(task));
-      } else if (task.status === "pending") {
-        if ("error" in wanted) await family.fail(wanted.error);
-        else if (before && before.deletedAt === null)
+      if ("error" in wanted) await family.fail(wanted.error);
+      else if (task.status === "pending") {
+        if (before && before.deletedAt === null)
           await family.fail({
             code: "instance-exists",
             message: `there is an instance ${before.id} already`,
@@ -112,7 +109,6 @@ async function settleFamily(context: RuntimeContext, seen: TaskRow, refused?: Ta
         else await family.beginChart(wanted.version, wanted.id, wanted.input, before);
       } else if (family.isTimeUp()) {
         await family.fail({ code: "timeout", message: "the children took longer than their invocation may" });
-        writes.childrenLeft.push(familyOf(task));
       } else await family.beginNext();
       await postOutgoing(tx, family.turns, writes);
       await tx.writeSteps(writes);
@@ -161,7 +157,9 @@ class Family {
     return until !== null && until <= this.now;
   }
 
+  /** Those that have begun are left. */
   fail(error: TaskError): Promise<void> {
+    if (this.task.status !== "pending") this.writes.childrenLeft.push(familyOf(this.task));
     return this.tx.writeTasks([over(this.task, { error }, systemActor.id, this.writes, this.now)]);
   }
 
@@ -207,11 +205,12 @@ class Family {
   /** The places of the next children: keys are taken in one order by all, or two families would wait for each other. */
   private inKeyOrder(progress: EachProgress, next: readonly Json[]): number[] {
     const machine = this.context.machines.get(progress);
-    const places = next.map((input, index) => {
-      const { keys } = instanceKeys(machine, { id: "", input }, this.now);
-      return { place: progress.started + index, key: keys.concurrencyKey ?? "" };
-    });
-    return places
+    const keyOf = (input: Json): string =>
+      machine.keys.concurrencyKey === null
+        ? ""
+        : (instanceKeys(machine, { id: "", input }, this.now).keys.concurrencyKey ?? "");
+    return next
+      .map((input, index) => ({ place: progress.started + index, key: keyOf(input) }))
       .sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)) || a.place - b.place)
       .map(({ place }) => place);
   }

@@ -5,13 +5,11 @@
  *        that has used up its attempts leaves the instance `stuck`, where everybody sees it.
  */
 import { systemActor } from "@/lib/access/actor";
-import type { JsonObject } from "@/lib/base/json";
 import type { Compensation } from "@/lib/statechart/effect";
 import { compensationInput } from "@/lib/statechart/compensation-input";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
-import { applyControl, type ControlInput } from "../control/apply-control";
 import { isEnded, type InstanceStatus } from "../instances/instance-views";
 import { internalMessage } from "../stepping/internal-message";
 import { inTurn, type HeldTurn } from "../stepping/in-turn";
@@ -87,9 +85,11 @@ function undo(held: HeldTurn, { task, deed }: Extract<SagaStep, { do: "undo" }>)
   else writes.tasksBegun.push(undoTask(row, task, compensation, made.input, now));
 }
 
+const bySystem = { actor: systemActor.id };
+
 /** With the error where lists and pages show it. */
 function stick(held: HeldTurn, undoing: string, reason: string): void {
-  enter(held, { kind: "control", verb: "stick", data: { undoing, reason } });
+  held.turn.control({ kind: "control", verb: "stick", data: { undoing, reason } }, bySystem);
   const errorMessage = `what ${undoing} did could not be undone: ${reason}`;
   held.turn.row = { ...held.turn.row, errorCode: "compensation-failed", errorMessage };
 }
@@ -101,18 +101,7 @@ function finish(held: HeldTurn, undone: number, cancelling: boolean): void {
     running: "cancelling",
   };
   const statusAfter = (status: InstanceStatus) => (cancelling ? (ends[status] ?? status) : status);
-  enter(held, { kind: "control", verb: "compensated", data: { undone } }, statusAfter);
+  turn.control({ kind: "control", verb: "compensated", data: { undone } }, bySystem, statusAfter);
   if (isEnded(turn.row.status) || turn.snapshot.status !== "running") return;
   turn.add(internalMessage(row.id, row, { type: "done.compensate", data: { undone } }, now));
-}
-
-function enter(
-  { row, now, machine, turn }: HeldTurn,
-  input: ControlInput & { data: JsonObject },
-  statusAfter = (status: InstanceStatus) => status,
-): void {
-  const options = { at: Math.max(now, row.at), seq: row.seq + 1 };
-  const { result, status } = applyControl(machine, turn.snapshot, input, options);
-  const entry = { kind: "control", type: input.verb, input: JSON.stringify(input), actor: "system" };
-  turn.record({ ...entry, cause: null, messageId: null, dedupeKey: null }, result, statusAfter(status));
 }

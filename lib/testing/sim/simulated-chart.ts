@@ -1,6 +1,6 @@
 /**
- * Small charts: random ones, a quarter of them with a concurrency key, and families. All send to other instances: `ping` {mark, to} makes its receiver send `pong`
- * {mark} to `to`.
+ * Small charts: random ones, a quarter of them with a concurrency key, and families. All send to other instances: `ping`
+ * {mark, to} makes its receiver send `pong` {mark} to `to`.
  */
 import type { Chart } from "@/lib/statechart/document";
 import { Random, randomOptions, randomRoot, toChart } from "../random-chart";
