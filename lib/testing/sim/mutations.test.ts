@@ -7,7 +7,7 @@ import { withSimulator } from "./sim-main";
 import { openStatementSimulator } from "./statements";
 
 /** A change of the runtime is another history of every seed: the fault is looked for from its seed on. */
-const seedsMax = 40;
+const seedsMax = 80;
 
 type Run = (seed: number) => Promise<SeedEnd>;
 

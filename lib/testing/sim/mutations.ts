@@ -28,6 +28,9 @@ const only = (weights: NonNullable<SeedOptions["weights"]>): NonNullable<SeedOpt
   ...weights,
 });
 
+/** Both with a concurrency key. */
+const keyed = ["sim24", "sim28"] as const;
+
 const stepping = "lib/runtime/stepping";
 const lockRules = "lib/runtime/locks/lock-rules.ts";
 const taskRules = "lib/runtime/tasks/task-rules.ts";
@@ -80,7 +83,6 @@ export const mutations: Record<string, Mutation> = {
     from: "if (place) this.writes.consumed.push(place);",
     to: "",
     level: "boundary",
-    // An earlier one of these sends the same for ever.
     seed: 14,
     says: "I1",
     options: {},
@@ -121,9 +123,9 @@ export const mutations: Record<string, Mutation> = {
     from: `if (task.leaseUntil <= now) return "lost";`,
     to: "",
     level: "boundary",
-    seed: 22,
+    seed: 2,
     says: "I3",
-    options: { weights: only({ send: 60, task: 60 }) },
+    options: { weights: only({ send: 60, task: 60 }), clients: 5, operations: 30 },
   },
   "retry-that-nobody-can-claim": {
     what: "a task that is to be tried again is not put back into its queue",
@@ -201,9 +203,9 @@ export const mutations: Record<string, Mutation> = {
     from: "if (row?.free === 0 && row.instanceId === instanceId && row.taskId === noTask) return true;",
     to: "if (row?.free === 0) return true;",
     level: "boundary",
-    seed: 30,
+    seed: 5,
     says: "I1",
-    options: {},
+    options: { charts: keyed },
   },
   "key-never-given-up": {
     what: "an instance that has ended or failed keeps its concurrency key",
@@ -211,9 +213,9 @@ export const mutations: Record<string, Mutation> = {
     from: "this.writes.keysLeft.push(this.row.id);",
     to: "void 0;",
     level: "boundary",
-    seed: 30,
+    seed: 7,
     says: "I8",
-    options: {},
+    options: { charts: keyed, operations: 24 },
   },
   "answer-locks-its-instance": {
     what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",

@@ -24,6 +24,8 @@ export interface SeedOptions
   faultRate?: number;
   busyRate?: number;
   instances?: number;
+  /** Default: the seed's own two. */
+  charts?: readonly [string, string];
 }
 export interface SeedEnd {
   seed: number;
@@ -49,7 +51,8 @@ export class Simulator {
 
   async run(seed: number, options: SeedOptions = {}): Promise<SeedEnd> {
     const random = new Random(seed);
-    const charts = chooseCharts(random);
+    const chosen = chooseCharts(random);
+    const charts = options.charts ?? chosen;
     for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
     await this.emptier.empty();
     // SQLite notices another process's writes at its next transaction, and is patient with it for a while.
@@ -114,7 +117,7 @@ const familyWeights = { send: 60, task: 22, start: 3, dead: 1, fork: 1, reset: 1
 
 async function live(
   world: World,
-  { history, charts, options }: { history: History; charts: string[]; options: SeedOptions },
+  { history, charts, options }: { history: History; charts: readonly string[]; options: SeedOptions },
 ): Promise<void> {
   const how = isFamily(charts[0])
     ? { ...options, weights: { ...familyWeights, ...options.weights } }

@@ -87,6 +87,8 @@ export interface WorldOptions {
 }
 
 const stepsMax = 40_000;
+/** Of the log; a seed writes some seventy at most. What sends for ever would fill the memory. */
+const entriesMax = 1_000;
 /** A statement that has not come back after it may be waiting for a lock. */
 const momentMs = 1;
 /** So long is no statement under way on a machine that is busy; a ROLLBACK is answered at once. */
@@ -238,6 +240,7 @@ export class World {
       if (over()) return;
       this.steps += 1;
       if (this.steps > stepsMax) throw new Error(`no end after ${stepsMax} steps`);
+      if (this.committed.length > entriesMax) throw new Error(`no end after ${entriesMax} entries`);
       this.next();
     }
   }
