@@ -26,8 +26,9 @@ export function DeleteInstanceDialog({
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState("");
   const field = useRef<HTMLInputElement>(null);
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const remove = useMutation({
-    mutationFn: () => client.deleteInstance({ instanceId }),
+    mutationFn: () => client.deleteInstance({ instanceId }, { idempotencyKey }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });
       onDeleted();

@@ -73,6 +73,33 @@ test("a message that is not stepped yet answers 202", async () => {
   expect(response.status).toBe(202);
 });
 
+test("who prefers an answer at once gets it before the step, and is told so", async () => {
+  const verbs = recordingVerbs({ state: "queued", instanceId: "a", messageId: "m" });
+  const headers = { ...json, prefer: "respond-async" };
+  const response = await call(verbs, "POST", "/instances/a/events", { headers, body: '{"type":"go"}' });
+  expect(verbs.calls).toMatchObject([{ args: { respondAsync: true } }]);
+  expect([
+    response.status,
+    response.headers.get("preference-applied"),
+    response.headers.get("location"),
+  ]).toEqual([202, "respond-async", "/api/v1/instances/a/messages/m"]);
+});
+
+test("a DELETE comes with a body or without; what is no JSON is refused", async () => {
+  const verbs = recordingVerbs();
+  await call(verbs, "DELETE", "/instances/a");
+  await call(verbs, "DELETE", "/instances/a", { headers: json });
+  await call(verbs, "DELETE", "/instances/a", { body: '{"expectedSeq":4}' });
+  expect(verbs.calls.map(({ args }) => args)).toEqual([
+    { instanceId: "a" },
+    { instanceId: "a" },
+    { instanceId: "a", expectedSeq: 4 },
+  ]);
+  const refused = await call(verbs, "DELETE", "/instances/a", { headers: host, body: '{"expectedSeq":4}' });
+  expect([refused.status, (await errorOf(refused)).code]).toEqual([415, "unsupported-media-type"]);
+  expect(verbs.calls).toHaveLength(3);
+});
+
 test("a path that the contract does not name is 404, a wrong method 405 with Allow, in the one error shape", async () => {
   const verbs = recordingVerbs();
   const missing = await call(verbs, "GET", "/nothing/here");

@@ -26,14 +26,17 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     const actor = actorOf(request);
     requirePermission(actor, endpoint.permission as Permission);
     const args = await parseRequest(endpoint, request, params);
-    if (name === "sendEvent" && prefersAsync(request)) args["waitMs"] = 0;
+    const later = name === "sendEvent" && prefersAsync(request);
+    if (later) args["respondAsync"] = true;
     // Who waits and has gone must not be given work, nor a lock.
     if (name === "claimTasks" || name === "acquireLock") args["signal"] = request.signal;
     const runtime = await verbs();
     const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
     const status = statusFor(name, endpoint, result);
     const place = status === 202 ? outcomeOf(result as ResponseOf<"sendEvent">) : {};
-    return Response.json(result, { status, headers: { "Cache-Control": "no-store", ...place } });
+    const preference = status === 202 && later ? { "Preference-Applied": "respond-async" } : {};
+    const headers = { "Cache-Control": "no-store", ...place, ...preference };
+    return Response.json(result, { status, headers });
   } catch (error) {
     return errorResponse(error, about);
   }

@@ -15,9 +15,7 @@ export async function parseRequest(
 ): Promise<Record<string, unknown>> {
   const params = checkArgs(endpoint.params, pathParams, "path");
   const query = checkArgs(endpoint.query, queryObject(request), "query");
-  const body = endpoint.body
-    ? checkArgs(endpoint.body, await readJsonBody(request, endpoint.bodyBytesMax), "body")
-    : {};
+  const body = endpoint.body ? checkArgs(endpoint.body, await readBody(endpoint, request), "body") : {};
   const args = Object.assign({}, query, body, params) as Record<string, unknown>;
   const key = request.headers.get(idempotencyHeader);
   if (key === null) return args;
@@ -29,6 +27,10 @@ export async function parseRequest(
   }
   return { ...args, idempotencyKey: checkArgs(idempotencyKey, key, idempotencyHeader) };
 }
+
+/** A DELETE may come without one, as it usually does. */
+const readBody = (endpoint: Endpoint, request: Request): Promise<unknown> =>
+  readJsonBody(request, endpoint.bodyBytesMax, endpoint.method === "DELETE" ? {} : undefined);
 
 function queryObject(request: Request): Record<string, string> {
   const entries = new Map<string, string>();

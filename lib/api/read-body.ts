@@ -9,15 +9,19 @@ import { LockstepError } from "@/lib/base/errors";
 /** 200: deeper than any payload that a person wrote, shallow enough for every recursive reader behind this door. */
 const depthMax = 200;
 
-export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
-  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") {
-    throw new LockstepError(
+/** `whenEmpty`: what no body at all stands for; undefined: that is an error. */
+export async function readJsonBody(request: Request, bytesMax: number, whenEmpty?: object): Promise<unknown> {
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const notJson = () =>
+    new LockstepError(
       "unsupported-media-type",
-      `The body must be JSON: send Content-Type: application/json, not "${(type ?? "").slice(0, 100)}".`,
+      `The body must be JSON: send Content-Type: application/json, not "${type.slice(0, 100)}".`,
     );
-  }
+  const isJson = type === "application/json";
+  if (!isJson && !whenEmpty) throw notJson();
   const text = await readText(request, bytesMax);
+  if (whenEmpty && text === "") return whenEmpty;
+  if (!isJson) throw notJson();
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -4,7 +4,7 @@
 import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
 import type { MigrateResult } from "@/lib/contract/instances";
-import { numberOf, type InstanceVerb, type Values } from "./instance-options";
+import { fencesOf, numberOf, type InstanceVerb, type Values } from "./instance-options";
 import { readPairs } from "./pair-option";
 import { repeatable } from "./repeatable";
 import { requireReason } from "./require-reason";
@@ -28,13 +28,16 @@ export async function controlInstance(
   values: Values,
 ): Promise<ExitCode> {
   const say = (answer: object, text: string) => writeLine(values.json ? JSON.stringify(answer) : text);
+  const expectedSeq = numberOf(values, "expected-seq", 0);
+  const fences = fencesOf(values);
   if (verb === "delete") {
-    const deleted = await client.deleteInstance({ instanceId });
+    const call = { instanceId, expectedSeq, fences };
+    const deleted = await repeatable(values["idempotency-key"], (key) => client.deleteInstance(call, key));
     await say(deleted, `${instanceId} is deleted, #${deleted.seq}`);
     return exit.ok;
   }
   const reason = requireReason(`instances ${verb}`, values.reason);
-  const control = { instanceId, reason, expectedSeq: numberOf(values, "expected-seq", 0) };
+  const control = { instanceId, reason, expectedSeq, fences };
   if (isControl(verb)) {
     const result = await repeatable(values["idempotency-key"], (key) => client[controls[verb]](control, key));
     const { changed, status, seq } = result;
@@ -55,6 +58,7 @@ export async function controlInstance(
       const call = {
         instanceId,
         reason,
+        fences,
         seq: numberOf(values, "seq"),
         id: values.id,
         rearmTimers: values["rearm-timers"],

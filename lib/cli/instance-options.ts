@@ -1,18 +1,20 @@
 /**
  * What `lockstep instances` is told: the verb, what it is about, and the options; how they are read.
  *
- * Holds: an option that the verb has no use for is refused, never passed over: who says `delete ID --expected-seq 4` means a
- *        condition that no delete has.
+ * Holds: an option that the verb has no use for is refused, never passed over: who says `state ID --expected-seq 4` means a
+ *        condition that no reading has.
  */
 import { parseArgs } from "node:util";
 import type { Json } from "@/lib/base/json";
+import type { ArgsOf } from "@/lib/client/client";
 import { serverOptions } from "./ask-server";
 import { readJson } from "./json-option";
 import { requireVerb } from "./require-verb";
 import { UsageError } from "./usage";
 import { optionalWholeNumber } from "./whole-number";
 
-const control = ["reason", "expected-seq", "idempotency-key"];
+const guarded = ["expected-seq", "fences", "idempotency-key"];
+const control = ["reason", ...guarded];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
   list: ["chart", "status", "state", "prefix", "business-key", "parent"],
@@ -21,18 +23,18 @@ const takes = {
   log: ["seq", "limit"],
   message: [],
   letters: [],
-  retry: [],
-  start: ["id", "input", "version", "business-key", "label", "priority", "idempotency-key"],
-  send: ["data", "expected-seq", "fences", "wait-ms", "idempotency-key"],
+  retry: ["fences"],
+  start: ["id", "input", "version", "business-key", "label", "priority", "fences", "idempotency-key"],
+  send: ["data", "wait-ms", ...guarded],
   suspend: control,
   resume: control,
   cancel: control,
   terminate: control,
   redrive: control,
   reset: [...control, "seq", "rearm-timers"],
-  fork: ["id", "seq", "rearm-timers", "later-events", "reason", "idempotency-key"],
+  fork: ["id", "seq", "rearm-timers", "later-events", "reason", "fences", "idempotency-key"],
   migrate: [...control, "version", "map", "dry-run"],
-  delete: [],
+  delete: guarded,
 } as const satisfies Record<string, readonly string[]>;
 export type InstanceVerb = keyof typeof takes;
 
@@ -95,6 +97,10 @@ type TextOption = { [N in keyof Values]-?: Values[N] extends string | undefined 
 /** Undefined when it was left out. */
 export const numberOf = (values: Values, name: TextOption, min = 1): number | undefined =>
   optionalWholeNumber(`--${name}`, values[name], min);
+
+/** As given: the server says what a fence is. */
+export const fencesOf = (values: Values): ArgsOf<"sendEvent">["fences"] =>
+  jsonOf(values, "fences") as ArgsOf<"sendEvent">["fences"];
 
 /** Undefined when it was left out. */
 export function jsonOf(values: Values, name: TextOption): Json | undefined {

@@ -168,8 +168,12 @@ test("an instance is put back to an earlier seq, and deleted", async () => {
   expect(await run("reset", "c", "--seq", "9", "--reason", "r")).toBe(1);
   expect(await run("fork", "c", "--id", "d", "--seq", "3", "--later-events", "--reason", "r")).toBe(0);
   expect(said.out).toBe("d\n");
-  expect(await run("delete", "c")).toBe(0);
-  expect(said.out).toBe("c is deleted, #5\n");
+  expect(await run("delete", "c", "--expected-seq", "3")).toBe(1);
+  expect(said.err).toMatch(/at seq 4, not at the expected 3/);
+  for (const _time of ["first", "again"]) {
+    expect(await run("delete", "c", "--expected-seq", "4", "--idempotency-key", "k")).toBe(0);
+    expect(said.out).toBe("c is deleted, #5\n");
+  }
   expect(await run("delete", "c")).toBe(1);
   expect(said.err).toBe("lockstep: There is no instance c.\n");
 });
@@ -203,7 +207,7 @@ test.each([
   [["reset", "c", "--reason", "r"], "instances reset needs --seq"],
   [["reset", "c", "--seq", "1"], "instances reset needs --reason"],
   [["delete"], "instances delete needs an id."],
-  [["delete", "c", "--expected-seq", "0"], "instances delete takes no --expected-seq."],
+  [["state", "c", "--expected-seq", "0"], "instances state takes no --expected-seq."],
   [["list", "c"], "instances list takes no id"],
   [
     ["send", "c", "add", "--data", "{by: 1}"],

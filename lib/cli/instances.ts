@@ -1,14 +1,15 @@
 /**
  * `lockstep instances`: a server's instances, listed, read, started, sent to and controlled.
  *
- * Holds: each write but `delete` carries an idempotency key, the caller's or its own; what the server refuses is said in its
- *        words, exit 1.
+ * Holds: each write carries an idempotency key, the caller's or its own, but a letter's retry, which is done once by itself;
+ *        what the server refuses is said in its words, exit 1.
  */
-import type { ArgsOf, Client } from "@/lib/client/client";
+import type { Client } from "@/lib/client/client";
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf } from "./ask-server";
 import { controlInstance } from "./control-instance";
 import {
+  fencesOf,
   jsonOf,
   numberOf,
   readInstanceCall,
@@ -86,6 +87,7 @@ async function start(client: Client, chartId: string, values: Values): Promise<v
     businessKey: values["business-key"],
     labels: values.label.length === 0 ? undefined : readPairs("--label", "KEY=VALUE", values.label),
     priority: numberOf(values, "priority", 0),
+    fences: fencesOf(values),
   };
   const started = await repeatable(values["idempotency-key"], (key) => client.startInstance(call, key));
   await writeLine(values.json ? JSON.stringify(started) : started.id);
@@ -97,8 +99,7 @@ async function send(client: Client, instanceId: string, type: string, values: Va
     type,
     data: jsonOf(values, "data"),
     expectedSeq: numberOf(values, "expected-seq", 0),
-    // The server says what a fence is.
-    fences: jsonOf(values, "fences") as ArgsOf<"sendEvent">["fences"],
+    fences: fencesOf(values),
     waitMs: numberOf(values, "wait-ms", 0),
   };
   const sent = await repeatable(values["idempotency-key"], (key) => client.sendEvent(call, key));

@@ -5,7 +5,7 @@
 import type { Client } from "@/lib/client/client";
 import type { LogEntry } from "@/lib/contract/instances";
 import { itemsOf } from "./ask-server";
-import { numberOf, type InstanceVerb, type Values } from "./instance-options";
+import { fencesOf, numberOf, type InstanceVerb, type Values } from "./instance-options";
 import { sentWords } from "./sent-words";
 import { writeLine } from "./write-line";
 
@@ -52,9 +52,9 @@ export const messageVerbs = {
     const found = await client.getMessage({ instanceId, messageId });
     await writeLine(json ? JSON.stringify(found) : sentWords(messageId, found));
   },
-  async retry(client, instanceId, messageId, { json }) {
-    const sent = await client.retryDeadLetter({ instanceId, messageId });
-    await writeLine(json ? JSON.stringify(sent) : sentWords(messageId, sent));
+  async retry(client, instanceId, messageId, values) {
+    const sent = await client.retryDeadLetter({ instanceId, messageId, fences: fencesOf(values) });
+    await writeLine(values.json ? JSON.stringify(sent) : sentWords(messageId, sent));
   },
 } as const satisfies Partial<
   Record<

@@ -52,13 +52,15 @@ export const usage = `lockstep: durable statecharts, from the command line
       start CHART --id ID --input JSON prints the new one's id
             --version 2 --business-key KEY --label K=V --priority 1
       send ID EVENT --data JSON        says what became of it
-            --expected-seq 4 --wait-ms 5000 --fences '[{"key": …, "session": …, "fence": 7}]'
-      suspend|resume|cancel|terminate|redrive ID --reason WHY --expected-seq 4
+            --wait-ms 5000
+      suspend|resume|cancel|terminate|redrive ID --reason WHY
       reset ID --seq 12 --reason WHY   back to what it was then; its history stays; --rearm-timers
       fork ID --seq 12 --reason WHY    prints the new one's id; --id ID --rearm-timers --later-events
       migrate ID --version 2 --reason WHY --map OLD=NEW --dry-run
       delete ID
-      --idempotency-key KEY            of a write (else a fresh one; delete has none): with the same it is done once
+      --expected-seq 4                 of a write: refused when the instance has moved on
+      --fences '[{"key": …, "session": …, "fence": 7}]'    of a write: refused without these locks
+      --idempotency-key KEY            of a write (else a fresh one): with the same it is done once
       --url http://127.0.0.1:3000      the server
       --json                           one JSON line per answer
   lockstep locks                       a server's locks, the most waited for first

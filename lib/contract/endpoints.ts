@@ -133,7 +133,9 @@ export const endpoints = {
     path: "/instances/:instanceId",
     permission: "instances:control",
     params: instanceParams,
-    response: z.object({ id: z.string(), seq: z.int() }),
+    body: instances.deleteInstanceBody,
+    idempotent: true,
+    response: instances.deleteInstanceResult,
   }),
   suspendInstance: define({
     method: "POST",
@@ -195,7 +197,7 @@ export const endpoints = {
     path: "/instances/:instanceId/dead-letters/:messageId/retry",
     permission: "instances:control",
     params: z.object({ instanceId: id, messageId: id }),
-    body: none,
+    body: instances.retryDeadLetterBody,
     response: instances.sendResult,
   }),
   sendEvent: define({

@@ -169,6 +169,9 @@ export const logEntryDetail = logEntry.extend({
 });
 export type LogEntryDetail = z.infer<typeof logEntryDetail>;
 
+export const fence = z.strictObject({ key: lockKey, session: id, fence: z.int().min(1) });
+/** Locks that the caller must still hold: without them the call is refused (409 `stale-fence`). */
+export const fences = z.array(fence).max(20).optional();
 export const startInstanceBody = z.strictObject({
   chartId: id,
   /** Newest when absent. */
@@ -178,13 +181,13 @@ export const startInstanceBody = z.strictObject({
   businessKey: businessKey.optional(),
   labels: labels.optional(),
   priority: z.int().min(0).max(4).optional(),
+  fences,
 });
-export const fence = z.strictObject({ key: lockKey, session: id, fence: z.int().min(1) });
 export const sendEventBody = z.strictObject({
   type: eventType,
   data: json.optional(),
   expectedSeq: seq.optional(),
-  fences: z.array(fence).max(20).optional(),
+  fences,
   /**
    * How long to wait for the step before answering 202; default 5000. Who gives it also waits for the end of another's
    * session; without it the call is refused (423) while one is open.
@@ -217,7 +220,7 @@ export const sendEventsBody = z.strictObject({
     .min(1)
     .max(100),
   expectedSeq: seq.optional(),
-  fences: z.array(fence).max(20).optional(),
+  fences,
   /** How long to wait for what lies in the mailbox before them, default 5000, and for the end of another's session. */
   waitMs: z.int().min(0).max(30_000).optional(),
   session: z.string().max(128).optional(),
@@ -229,7 +232,7 @@ export const openSessionBody = z.strictObject({
   /** Shown to those who wait; default: the caller. */
   holder: z.string().min(1).max(128).optional(),
   expectedSeq: seq.optional(),
-  fences: z.array(fence).max(20).optional(),
+  fences,
 });
 const sessionTimes = {
   /** On the database's clock. */
@@ -318,8 +321,12 @@ export const controlBody = z.strictObject({
   /** Kept in the log and the audit. */
   reason: z.string().trim().min(1).max(1000),
   expectedSeq: seq.optional(),
-  fences: z.array(fence).max(20).optional(),
+  fences,
 });
+/** May be left out whole. */
+export const deleteInstanceBody = z.strictObject({ expectedSeq: seq.optional(), fences });
+export const deleteInstanceResult = z.object({ id: z.string(), seq, replayed: z.boolean() });
+export const retryDeadLetterBody = z.strictObject({ fences });
 export const controlResult = z.object({
   instanceId: z.string(),
   /** Of the control entry; of the newest one when nothing was changed. */
@@ -360,6 +367,7 @@ export const forkBody = z.strictObject({
   rearmTimers: z.boolean().optional(),
   /** Send it the external events that the other took later, at most 1,000; default: none. */
   laterEvents: z.boolean().optional(),
+  fences,
   reason: controlBody.shape.reason,
 });
 export const resetBody = controlBody.extend({

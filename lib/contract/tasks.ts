@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { id, json, pageOf, pageQuery, searchText, timestamp } from "./common";
-import { fence } from "./instances";
+import { fences } from "./instances";
 
 /** The src of an invocation. */
 const type = z.string().min(1).max(256);
@@ -58,8 +58,6 @@ export const heartbeatResult = z.object({
 /** Gives it back unfinished: another worker may have it at once. */
 export const releaseBody = z.strictObject({ token });
 export const releaseTaskResult = z.object({ status: z.enum(["pending", "cancelled"]) });
-/** Proof of the locks that the work was done under. */
-const fences = z.array(fence).max(20).optional();
 export const completeBody = z.strictObject({ token, fences, output: json.optional() });
 export const completeResult = z.object({
   /** `cancelled`: the instance waits for it no more; the output is kept and moves nothing. */
@@ -155,6 +153,7 @@ export const answerTaskBody = z.strictObject({
   output: json.optional(),
   /** Instead of an output: it can't be done, and why. */
   refusal: z.string().min(1).max(4_000).optional(),
+  fences,
 });
 export const answerTaskResult = z.object({
   status: z.enum(["succeeded", "failed"]),

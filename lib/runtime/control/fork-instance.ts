@@ -17,9 +17,10 @@ import type { ControlInput } from "./apply-control";
 import type { Idempotent } from "../call";
 import { forkState } from "./fork-state";
 import { findLiveInstance } from "../instances/get-instance";
-import { viewInstance, type InstanceView } from "../instances/instance-views";
+import { viewInstance, type Fence, type InstanceView } from "../instances/instance-views";
 import { withMachines } from "../charts/machines";
 import { engineSemantics, rankPerTierMs } from "../limits";
+import { fencedTransaction } from "../locks/fenced";
 import { newAuditId, newInstanceId, newMessageId, partitionOf } from "../new-id";
 import { keyReuse } from "../refusals";
 import { requireText } from "../require-payload";
@@ -37,13 +38,15 @@ export interface ForkInstanceArgs extends Idempotent {
   rearmTimers?: boolean | undefined;
   /** Send it the external events that the other took later; default: none. */
   laterEvents?: boolean | undefined;
+  /** Locks that the caller must still hold. */
+  fences?: Fence[] | undefined;
   reason: string;
 }
 
 /** More would not be an experiment but a second history. */
 const laterEventsMax = 1_000;
 
-/** Throws `not-found`, `instance-exists`, `bad-request` (ended or failed at that seq; too many later events). */
+/** Throws `not-found`, `instance-exists`, `stale-fence`, `bad-request` (ended or failed at that seq; too many later events). */
 export async function forkInstance(
   context: RuntimeContext,
   actor: Actor,
@@ -62,7 +65,7 @@ export async function forkInstance(
   const digest = hashJson(JSON.parse(JSON.stringify(rest)) as Json);
 
   const view = await withMachines(context.machines, () =>
-    context.store.transaction(async (tx) => {
+    fencedTransaction(context.store, actor, async (tx, check) => {
       if (idempotencyKey !== undefined) {
         const claim = {
           scope,
@@ -79,6 +82,7 @@ export async function forkInstance(
       const id = args.id === undefined ? newInstanceId(from.entry.chartId) : requireText(args.id, "id");
       const [before] = await tx.lockInstances([id]);
       if (before && before.deletedAt === null) throw instanceExists(id);
+      await check(tx, args.fences, { instanceId: id, type: "fork" });
       const now = await tx.now();
       const row = rowLike({ ...source, chartId: from.entry.chartId }, id, now, before);
       const writes = noWrites();

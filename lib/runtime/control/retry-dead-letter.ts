@@ -10,7 +10,7 @@ import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
 import type { DeadLetterRow, InstanceRow } from "@/lib/store/instances";
 import { readSendResult } from "../instances/get-message";
-import { isEnded, type SendResult } from "../instances/instance-views";
+import { isEnded, type Fence, type SendResult } from "../instances/instance-views";
 import { inTurn } from "../stepping/in-turn";
 import { newAuditId, newMessageId } from "../new-id";
 import { instanceEnded, stepFailed } from "../refusals";
@@ -23,10 +23,13 @@ export async function retryDeadLetter(
   {
     instanceId,
     messageId,
+    fences,
     again = newMessageId(),
   }: {
     instanceId: string;
     messageId: string;
+    /** Locks that the caller must still hold. */
+    fences?: Fence[] | undefined;
     /** The new message's id, of a caller that must know its own again. */
     again?: string;
   },
@@ -41,7 +44,7 @@ export async function retryDeadLetter(
   const { sentAs, replayed } = await inTurn(context, {
     verb: "retry-dead-letter",
     actor,
-    args: { instanceId },
+    args: { instanceId, fences },
     async work({ tx, row, now, turn }) {
       const earlier = await tx.retireDeadLetter(instanceId, messageId, again);
       if (earlier !== null) return () => ({ sentAs: earlier, replayed: true });

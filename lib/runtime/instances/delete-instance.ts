@@ -1,31 +1,59 @@
 /**
  * An instance's end by hand: one entry, a tombstone.
  *
- * Holds: I3 a step in flight lands before it or is refused, never after: the row lock orders them, and incarnation and
+ * Holds: I4 with an idempotency key (scope: caller and id, whichever life) a repeat gets the first answer: it never deletes
+ *        the instance that has got the id since.
+ *        I3 a step in flight lands before it or is refused, never after: the row lock orders them, and incarnation and
  *        fence have moved. The log stays; a re-created id continues seq after the tombstone.
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
+import { must } from "@/lib/base/assert";
+import { hashJson } from "@/lib/base/canonical";
+import type { Json } from "@/lib/base/json";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
 import { configurationOf, isEnded, parentOf, parseSnapshot } from "./instance-views";
+import { fencedTransaction } from "../locks/fenced";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
 import { newAuditId } from "../new-id";
 import { openLockBook, deleteLock } from "../locks/lock-rules";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { instanceNotFound } from "../refusals";
+import { instanceNotFound, keyReuse, sequenceConflict } from "../refusals";
+import type { Guarded } from "../stepping/in-turn";
+import { holdTasks } from "../stepping/step-batch";
 
+export interface DeleteResult {
+  id: string;
+  /** Of its last entry. */
+  seq: number;
+  replayed: boolean;
+}
+
+/** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`. */
 export async function deleteInstance(
   context: RuntimeContext,
   actor: Actor,
-  { instanceId }: { instanceId: string },
-): Promise<{ id: string; seq: number }> {
+  { instanceId, expectedSeq, fences, idempotencyKey }: Guarded,
+): Promise<DeleteResult> {
   requirePermission(actor, "instances:control");
   requireOpen(context);
-  return context.store.transaction(async (tx) => {
+  const scope = `delete:${instanceId}:${actor.id}`;
+  const digest = hashJson(JSON.parse(JSON.stringify({ expectedSeq, fences })) as Json);
+  return fencedTransaction(context.store, actor, async (tx, check) => {
     const [row] = await tx.lockInstances([instanceId]);
+    const [stored] =
+      idempotencyKey === undefined ? [] : await tx.findAnswers([{ scope, key: idempotencyKey }]);
+    if (stored && stored.digest !== digest) throw keyReuse(stored.key);
+    if (stored) {
+      const answer = JSON.parse(must(stored.result, "an answer is stored with its call")) as DeleteResult;
+      return { ...answer, replayed: true };
+    }
     if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
+    if (expectedSeq !== undefined && expectedSeq !== row.seq) throw sequenceConflict({ expectedSeq }, row);
+    if (fences && fences.length > 0) await holdTasks(tx, [row]);
+    await check(tx, fences, { instanceId, type: "delete" });
     const now = await tx.now();
     const at = Math.max(now, row.at);
     const seq = row.seq + 1;
@@ -58,6 +86,11 @@ export async function deleteInstance(
       errorMessage: null,
     };
     const writes = noWrites();
+    const answer: DeleteResult = { id: instanceId, seq, replayed: false };
+    if (idempotencyKey !== undefined) {
+      const result = JSON.stringify(answer);
+      writes.dedupe.push({ scope, key: idempotencyKey, digest, messageId: null, result, at: now });
+    }
     const parent = parentOf(row);
     if (parent && !isEnded(row.status)) {
       const gone = { ...row, status: "terminated" };
@@ -103,6 +136,6 @@ export async function deleteInstance(
       outcome: "done",
       details: JSON.stringify({ seq }),
     });
-    return { id: instanceId, seq };
+    return answer;
   });
 }

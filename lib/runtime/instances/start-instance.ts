@@ -15,9 +15,10 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "../call";
 import { chartNotFound } from "../charts/get-chart";
-import { blockerOf, keysAwaited, viewInstance, type InstanceView } from "./instance-views";
+import { blockerOf, keysAwaited, viewInstance, type Fence, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
+import { fencedTransaction, type FenceCheck } from "../locks/fenced";
 import { newInstanceId } from "../new-id";
 import { requireLabels, requirePayload, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
@@ -33,12 +34,15 @@ export interface StartInstanceArgs extends Idempotent {
   businessKey?: string | undefined;
   labels?: Record<string, string> | undefined;
   priority?: number | undefined;
+  /** Locks that the caller must still hold. */
+  fences?: Fence[] | undefined;
 }
 
 /**
  * `queued` while another instance of the chart has its concurrency key.
  *
- * Throws `not-found` (chart), `version-not-found`, `instance-exists`, `idempotency-key-reuse`, `payload-too-large`.
+ * Throws `not-found` (chart), `version-not-found`, `instance-exists`, `stale-fence`, `idempotency-key-reuse`,
+ * `payload-too-large`.
  */
 export async function startInstance(
   context: RuntimeContext,
@@ -54,7 +58,7 @@ export async function startInstance(
   // What the first step sees is what is stored.
   const start = args.input === undefined ? args : { ...args, input: JSON.parse(input) as Json };
   const { view, begun } = await withMachines(context.machines, () =>
-    context.store.transaction((tx) => startIn(context, tx, actor, start, wanted)),
+    fencedTransaction(context.store, actor, (tx, check) => startIn(context, tx, actor, start, wanted, check)),
   );
   if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
@@ -90,6 +94,7 @@ export async function startIn(
   actor: Actor,
   args: StartInstanceArgs,
   wanted: VersionName,
+  check?: FenceCheck,
 ): Promise<{ view: InstanceView; begun: (RecentRow & { now: number }) | null }> {
   const { idempotencyKey, ...rest } = args;
   const claim = {
@@ -108,6 +113,7 @@ export async function startIn(
   const id = args.id === undefined ? newInstanceId(args.chartId) : requireText(args.id, "id");
   const [before] = await tx.lockInstances([id]);
   if (before && before.deletedAt === null) throw instanceExists(id);
+  await check?.(tx, args.fences, { instanceId: id, type: "start" });
   const now = await tx.now();
 
   const writes = noWrites();

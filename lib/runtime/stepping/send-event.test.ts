@@ -165,6 +165,25 @@ describe.each(providers)("sending on %s", (provider) => {
     expect(await count()).toBe(1);
   });
 
+  test("I4: who asks for an answer at once gets the message's id before any step, and a repeat the same one", async () => {
+    const queued = await send("add", { respondAsync: true, idempotencyKey: "k" });
+    expect(queued).toMatchObject({ state: "queued", seq: null, pending: 1, replayed: false });
+    expect(await count()).toBe(0);
+    expect(await send("add", { respondAsync: true, idempotencyKey: "k" })).toMatchObject({
+      messageId: queued.messageId,
+      replayed: true,
+    });
+    expect(await send("add", { idempotencyKey: "k" })).toMatchObject({
+      messageId: queued.messageId,
+      state: "applied",
+      seq: 2,
+    });
+    expect(await count()).toBe(1);
+    await expect(send("a\0b", { respondAsync: true })).rejects.toMatchObject({ code: "bad-request" });
+    await send("finish");
+    await expect(send("add", { respondAsync: true })).rejects.toMatchObject({ code: "instance-ended" });
+  });
+
   test("an instance that has ended takes no more", async () => {
     await send("finish");
     await expect(send("add")).rejects.toMatchObject({

@@ -34,6 +34,8 @@ export interface SendEventArgs extends Idempotent {
   waitMs?: number | undefined;
   /** Token of an instance session: the event goes ahead of what others sent. */
   session?: string | undefined;
+  /** Into the mailbox and answered, before any step; one of a session, which it must not outlive, is stepped all the same. */
+  respondAsync?: boolean | undefined;
 }
 
 /**
@@ -52,7 +54,8 @@ export async function sendEvent(
   requireOpen(context);
   const send = sendOf(actor, args);
   const giveUpAt = performance.now() + (args.waitMs ?? sendWaitMs);
-  const outcome = await submit(context, send, giveUpAt);
+  const later = args.respondAsync === true && args.session === undefined;
+  const outcome = await submit(context, send, giveUpAt, later);
   switch (outcome.kind) {
     case "applied":
       return answer(outcome, false);
@@ -60,7 +63,7 @@ export async function sendEvent(
       throw outcome.error;
     case "queued":
       // A suspended or failed instance takes it when it runs again: nothing to wait for.
-      if (!takesMessages(outcome.result.status)) return outcome.result;
+      if (later || !takesMessages(outcome.result.status)) return outcome.result;
       return waitForStep(context, args.instanceId, send.message.messageId, giveUpAt, false);
     case "replayed":
       if (outcome.answer) return answer(outcome.answer, true);
@@ -94,9 +97,15 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
 
 const digestOf = (args: object): string => hashJson(JSON.parse(JSON.stringify(args)) as Json);
 
-async function submit(context: RuntimeContext, send: Send, giveUpAt: number): Promise<SendOutcome> {
+async function submit(
+  context: RuntimeContext,
+  send: Send,
+  giveUpAt: number,
+  later: boolean,
+): Promise<SendOutcome> {
   for (;;) {
     try {
+      if (later) return await enqueueEvent(context, send);
       const outcome = await context.sends.submit(send);
       if (outcome.kind !== "busy") return outcome;
       if (performance.now() > giveUpAt) {

@@ -10,7 +10,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
 import type { Json } from "@/lib/base/json";
 import { newMessageId } from "../new-id";
-import { taskIdempotencyKey, type TaskError } from "./task-rules";
+import { taskName, type TaskError } from "./task-rules";
 
 export type TaskAnswer = { output: Json } | { error: TaskError };
 
@@ -36,7 +36,7 @@ export function answerMessage(task: TaskRow, answer: TaskAnswer, actor: string, 
     type: `${"error" in answer ? "error" : "done"}.invoke.${task.invokeId}`,
     input: JSON.stringify(input),
     actor,
-    cause: taskIdempotencyKey(task),
+    cause: taskName(task),
     enqueuedAt: now,
     dedupeScope: null,
     dedupeKey: null,

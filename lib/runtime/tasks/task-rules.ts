@@ -34,9 +34,20 @@ export const isOwnType = (type: string): boolean => (ownKinds as readonly string
 
 export const taskIdOf = (generation: number, invokeId: string): string => `${generation}:${invokeId}`;
 
-/** Stable over attempts: what a worker hands on to whoever must not do it twice. */
-export const taskIdempotencyKey = (task: Pick<TaskRow, "instanceId" | "taskId">): string =>
-  `${task.instanceId}:${task.taskId}`;
+/** How the log names it, within one life of its instance. */
+export const taskName = ({ instanceId, taskId }: Pick<TaskRow, "instanceId" | "taskId">): string =>
+  `${instanceId}:${taskId}`;
+
+/**
+ * Stable over attempts: what a worker hands on to whoever must not do it twice. `ID:generation:invocation`; generations begin
+ * anew with an id that was deleted and is used again, so its later lives are told apart: `ID#2:…` (no id has a `#`).
+ */
+export const taskIdempotencyKey = ({
+  instanceId,
+  incarnation,
+  taskId,
+}: Pick<TaskRow, "instanceId" | "incarnation" | "taskId">): string =>
+  `${instanceId}${incarnation === 1 ? "" : `#${incarnation}`}:${taskId}`;
 
 export function newTask(
   instance: Pick<InstanceRow, "id" | "incarnation" | "priority">,

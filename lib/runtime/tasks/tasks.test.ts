@@ -105,6 +105,14 @@ describe.each(providers)("tasks on %s", (provider) => {
     });
   });
 
+  test("I4: what an id that was deleted and is used again asks for has other idempotency keys", async () => {
+    await begin();
+    expect(await claimOne()).toMatchObject({ idempotencyKey: "a:1:pay" });
+    await at.runtime.deleteInstance(local, { instanceId: "a" });
+    await at.runtime.startInstance(local, { chartId: "order", id: "a", input: { amount: 5 } });
+    expect(await claimOne()).toMatchObject({ idempotencyKey: "a#2:1:pay" });
+  });
+
   test("I4: the same completion again changes nothing and says so; another's token is refused", async () => {
     await begin();
     const { token } = await claimOne();

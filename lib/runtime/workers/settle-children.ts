@@ -34,7 +34,7 @@ import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import { chooseVersion } from "../instances/start-instance";
 import { postOutgoing } from "../stepping/step-batch";
-import { taskIdempotencyKey, retryOf, type TaskError } from "../tasks/task-rules";
+import { retryOf, taskName, type TaskError } from "../tasks/task-rules";
 import { cancelInstance } from "../control/cancel-instance";
 import { terminateInstance } from "../control/terminate-instance";
 import { grantReadyStates, settleLockTask } from "./settle-state-locks";
@@ -242,7 +242,7 @@ class Family {
     const { task, writes, now } = this;
     const { instanceId, incarnation, taskId } = task;
     const parent: ParentRef = { instanceId, incarnation, taskId, place };
-    const cause = { actor: `instance:${instanceId}`, cause: taskIdempotencyKey(task), dedupeKey: null };
+    const cause = { actor: `instance:${instanceId}`, cause: taskName(task), dedupeKey: null };
     const begun = { id, chartId, version, input, priority: task.priority, businessKey: null, parent };
     const machine = this.context.machines.get({ chartId, version });
     const turn = await beginInstance(this.tx, machine, { ...begun, ...cause }, now, tombstone, writes);
