@@ -11,6 +11,8 @@ import { label } from "./resolve-target";
 import { escapeSegment } from "./transition-id";
 
 const builtInSources = ["http", "lock", "chart", "each", "human"];
+/** No work that somebody claims: nothing is undone by them, and no concurrency key is waited for. */
+const notClaimed = builtInSources.filter((src) => src !== "http");
 
 interface Written {
   state: CompiledState;
@@ -33,6 +35,8 @@ const judged = (
   machine: Machine,
 ): Diagnostic[] => [
   ...unknownTasks(one, machine),
+  ...undoneByNobody(one.invoke.compensate, { state: one.state.name, field: one.field }),
+  ...keyUnheeded(one),
   ...withoutOnError(one),
   ...withoutLockLost(one),
   ...locksNotHeld(one, holders),
@@ -77,6 +81,41 @@ function unknownTask({ src }: Invoke, at: { state: string; field: string }, mach
   ];
 }
 
+function undoneByNobody(
+  compensate: Invoke | undefined,
+  { state, field }: { state: string; field: string },
+): Diagnostic[] {
+  const src = compensate?.src;
+  if (typeof src !== "string" || !notClaimed.includes(src)) return [];
+  return [
+    {
+      code: "compensation-not-a-task",
+      severity: "error",
+      at: { state, field: `${field}/compensate/src` },
+      message: `nothing can be undone by \`${src}\`: use http, or a task of your own that does it`,
+    },
+  ];
+}
+
+function keyUnheeded({ state, invoke, src, field }: Written): Diagnostic[] {
+  if (invoke.concurrencyKey === undefined || typeof invoke.src !== "string" || !notClaimed.includes(src))
+    return [];
+  const instead = {
+    chart: ": write it in the settings of the chart that is started",
+    each: ": write it in the settings of the chart that is started",
+    lock: ": the lock's own keys are what is waited for",
+    human: "",
+  }[src];
+  return [
+    {
+      code: "concurrency-key-unheeded",
+      severity: "warning",
+      at: { state: state.name, field: `${field}/concurrencyKey` },
+      message: `\`${src}\` is begun whatever its \`concurrencyKey\`${instead ?? ""}`,
+    },
+  ];
+}
+
 const taskFields = ["description", "schemas", "retry", "timeout", "concurrencyKey", "compensate"];
 
 /** Undone by tasks that exist; keys of a task's own are its business, a slip of a known one is not. */
@@ -102,7 +141,7 @@ function taskProblems(machine: Machine): Diagnostic[] {
       compensate === undefined
         ? []
         : unknownTask(compensate, { state: "", field: `${field}/compensate/src` }, machine);
-    return [...slips, ...undoing];
+    return [...slips, ...undoing, ...undoneByNobody(compensate, { state: "", field })];
   });
 }
 

@@ -553,6 +553,27 @@ const table: [code: string, what: string, chart: Draft, expected: string, Fixabl
     "fix",
   ],
   [
+    "compensation-not-a-task",
+    "an undoing by a child",
+    inA({ invoke: { src: "http", onError: "b", compensate: { src: "chart", input: { chart: "'c'" } } } }),
+    "error compensation-not-a-task a#invoke/0/compensate/src",
+    "none",
+  ],
+  [
+    "compensation-not-a-task",
+    "a task undone by a lock",
+    inA({ invoke: { src: "weigh", onError: "b" } }, { tasks: { weigh: { compensate: { src: "lock" } } } }),
+    "error compensation-not-a-task #tasks/weigh/compensate/src",
+    "none",
+  ],
+  [
+    "concurrency-key-unheeded",
+    "a child with a concurrency key",
+    inA({ invoke: { src: "chart", input: { chart: "'c'" }, concurrencyKey: "'k'", onError: "b" } }),
+    "warning concurrency-key-unheeded a#invoke/0/concurrencyKey",
+    "none",
+  ],
+  [
     "lock-without-lost",
     "a lock that may be lost",
     inA({ invoke: { src: "lock", input: { keys: ["'k'"] }, onError: "b" } }),

@@ -117,6 +117,22 @@ describe.each(providers)("on %s", (provider) => {
     expect(answer).toMatchObject({ state: "applied", replayed: true });
   });
 
+  test("what was to answer a message that its instance's end or deletion took along is removed in its time", async () => {
+    for (const id of ["a", "b", "c"]) {
+      await start(id);
+      await at.runtime.suspendInstance(local, { instanceId: id, reason: "mending" });
+      await send(id, "add", { idempotencyKey: "waits", waitMs: 0 });
+    }
+    await at.runtime.deleteInstance(local, { instanceId: "a" });
+    await at.runtime.terminateInstance(local, { instanceId: "b", reason: "over" });
+    expect(await preview("answers")).toBe(0);
+    await age(8 * 24 * hour);
+    expect(await preview("answers")).toBe(2);
+    await purge("answers");
+    expect(await preview("answers")).toBe(0);
+    expect(await send("c", "add", { idempotencyKey: "waits", waitMs: 0 })).toMatchObject({ replayed: true });
+  });
+
   test("I5: a live instance's log is cut before a kept snapshot; from there on state is rebuilt as stored", async () => {
     await start("a");
     for (let n = 0; n < 210; n += 1) await send("a", "add");

@@ -230,7 +230,7 @@ const plain: Record<PlainRule, Plain> = {
     table: dedupeResults,
     key: ["scope", "key"],
     age: "at",
-    over: sql` AND "result" IS NOT NULL`,
+    over: sql` AND ("result" IS NOT NULL OR "message_id" NOT IN (SELECT "message_id" FROM "mailbox"))`,
     along: "key",
   },
   "lock-answers": {
