@@ -10,7 +10,7 @@ import { foldLockLog } from "@/lib/runtime/locks/lock-rules";
 import { chartKeyScope } from "@/lib/store/concurrency";
 import type { LockLogRow, LockRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
-import type { TaskRow } from "@/lib/store/tasks";
+import { taskKeyScope, type TaskRow } from "@/lib/store/tasks";
 import type { History } from "./history";
 import { all, markOf, type Entry, type InstanceEnd } from "./instance-end";
 import type { Committed } from "./world";
@@ -142,6 +142,9 @@ export function checkStateLocks(
   }
 }
 
+/** They pass a session. */
+const byOperator: ReadonlySet<string> = new Set(["control", "migration"]);
+
 /** Between two events of one session nothing else is applied. */
 export function checkSessions(
   { sends }: History,
@@ -160,7 +163,7 @@ export function checkSessions(
       if (session === undefined) return;
       const between = log.slice((lastOf.get(session) ?? index) + 1, index);
       const stranger = between.find(
-        ({ kind, cause }) => kind !== "control" && !cause?.startsWith(sessionCause("")),
+        ({ kind, cause }) => !byOperator.has(kind) && !cause?.startsWith(sessionCause("")),
       );
       if (stranger) wrong.push(`I3: ${row.id}#${stranger.seq} (${stranger.kind}) came into a session`);
       lastOf.set(session, index);
@@ -207,5 +210,32 @@ export async function checkConcurrency(
     const holder = ends.get(held?.instanceId ?? "")?.row;
     const has = holder?.deletedAt === null && isUnderWay(holder.status) && holder.status !== "queued";
     if (status === "queued" && !has) wrong.push(`I8: ${id} waits for a key that nobody under way has`);
+  }
+}
+
+/** I8: a task that waits for a concurrency key waits for one that an open task has. */
+export async function checkTaskKey(
+  store: Store,
+  { instanceId, taskId, status, queue, type, concurrencyKey: key }: TaskRow,
+  wrong: string[],
+): Promise<void> {
+  if (key === null || status !== "pending" || queue !== null) return;
+  const [held] = await store.findKeys([{ scope: taskKeyScope(type), key }]);
+  const holder = held && (await store.findTask(held));
+  if (held?.free !== 0 || !holder || (holder.endedAt !== null && holder.leaseUntil === null))
+    wrong.push(`I8: ${instanceId}'s ${taskId} waits for a key that no task has`);
+}
+
+/** I4, I9: a batch comes to its end, with an outcome for each. */
+export async function checkBatches(
+  store: Store,
+  { batches }: Pick<History, "batches">,
+  wrong: string[],
+): Promise<void> {
+  for (const id of batches) {
+    const batch = await store.findBatch(id);
+    if (!batch) wrong.push(`I2: there is no batch ${id}, and its caller was told of it`);
+    else if (batch.status !== "done" || batch.ok + batch.refused + batch.skipped !== batch.total)
+      wrong.push(`I8: batch ${id} is ${batch.status}, ${batch.ok + batch.refused} of ${batch.total} done`);
   }
 }

@@ -20,11 +20,13 @@ import type { StepInput, StepResult } from "@/lib/statechart/step";
 import type { LockLogRow } from "@/lib/store/locks";
 import type { Store } from "@/lib/store/store";
 import {
+  checkBatches,
   checkConcurrency,
   checkFamily,
   checkSaga,
   checkSessions,
   checkStateLocks,
+  checkTaskKey,
   checkTogether,
   isUndoing,
 } from "./check-families";
@@ -83,6 +85,7 @@ export async function checkEnd(
   checkSessions(history, ends, wrong);
   checkTogether(history, ends, wrong);
   await checkConcurrency(store, ends, wrong);
+  await checkBatches(store, history, wrong);
   for (const end of ends.values()) {
     await checkFamily(store, end, wrong);
     await checkSaga(store, end, history, wrong);
@@ -222,7 +225,9 @@ async function checkTasks(
       .filter(({ kind, status }) => kind !== "compensation" && (status === "pending" || status === "running"))
       .map(({ taskId }) => taskId),
   );
-  for (const { taskId, kind, status, queue, concurrencyKey } of tasks) {
+  for (const task of tasks) {
+    const { taskId, kind, status, queue, concurrencyKey } = task;
+    await checkTaskKey(store, task, wrong);
     const isClaimable = kind === "named" || kind === "http" || kind === "compensation";
     if (status === "pending" && isClaimable && queue === null && concurrencyKey === null)
       wrong.push(`I8: ${row.id}'s ${taskId} waits, and nobody can claim it`);

@@ -8,6 +8,7 @@ import type { SendEventArgs } from "@/lib/runtime/stepping/send-event";
 import type { Runtime } from "@/lib/runtime/runtime";
 import { Random, randomEvents } from "../random-chart";
 import type { History, SendSeen } from "./history";
+import { versions } from "./simulated-chart";
 import { actor, isTransient, type World } from "./world";
 
 type Told<T> =
@@ -29,6 +30,9 @@ const usualWeights = {
   fork: 2,
   reset: 2,
   children: 4,
+  migrate: 3,
+  person: 3,
+  batch: 2,
   /** Beside those among lock's own. */
   force: 0,
 };
@@ -205,6 +209,48 @@ export class Client {
     await this.ask(true, (runtime) => runtime.resetInstance(actor, args), ["bad-request"]);
   }
 
+  async migrate(): Promise<void> {
+    const args = {
+      instanceId: this.instance(),
+      version: this.random.pick(versions),
+      reason: "simulated",
+      idempotencyKey: this.fresh("v"),
+    };
+    await this.ask(true, (runtime) => runtime.migrateInstance(actor, args), ["migration-refused"]);
+  }
+
+  /** Takes what people are asked, gives it back, or answers. */
+  async person(): Promise<void> {
+    const open = await this.ask(false, (runtime) => runtime.listOpenTasks(actor, { kind: "human" }));
+    if (open.kind !== "done") return;
+    const ours = open.value.items.filter(({ instanceId }) => this.history.instanceIds.includes(instanceId));
+    if (ours.length === 0) return;
+    const { instanceId, taskId } = this.random.pick(ours);
+    const key = { instanceId, taskId };
+    if (this.random.chance(0.3)) {
+      const how = this.random.pick(["take", "take-over", "give-back"] as const);
+      await this.ask(true, (runtime) => runtime.takeTask(actor, { ...key, how }));
+      return;
+    }
+    const answer = this.random.chance(0.7) ? { output: this.random.below(5) } : { refusal: "simulated" };
+    await this.ask(true, (runtime) => runtime.answerTask(actor, { ...key, ...answer }));
+  }
+
+  /** The same verb for several, by workers. */
+  async batch(): Promise<void> {
+    const verb = this.random.pick(["suspend", "resume", "resume", "cancel", "redrive", "migrate"] as const);
+    const args = {
+      verb,
+      selection: { instanceIds: this.history.instanceIds.filter(() => this.random.chance(0.6)) },
+      reason: "simulated",
+      idempotencyKey: this.fresh("h"),
+      ...(verb === "migrate" ? { version: this.random.pick(versions) } : {}),
+    };
+    if (args.selection.instanceIds.length === 0) return;
+    const told = await this.ask(true, (runtime) => runtime.createBatch(actor, args), ["bad-request"]);
+    if (told.kind === "done") this.history.batches.add(told.value.id);
+  }
+
   /** Makes some instance's children known. */
   async children(): Promise<void> {
     const parent = this.instance();
@@ -275,10 +321,11 @@ export class Client {
     }
     const instanceId = this.random.pick(this.first);
     const chartId = this.random.pick(this.charts);
+    const version = this.random.pick(versions);
     const idempotencyKey = this.fresh("b");
     const input = startInput(instanceId, this.history.lockKeys, this.random);
     await this.ask(true, (runtime) =>
-      runtime.startInstance(actor, { chartId, id: instanceId, input, idempotencyKey }),
+      runtime.startInstance(actor, { chartId, version, id: instanceId, input, idempotencyKey }),
     );
   }
 

@@ -52,6 +52,8 @@ export interface History {
   repeats: { what: string; first: Json; again: Json }[];
   /** Instances of which a delete was asked for. */
   deleted: Set<string>;
+  /** Their ids. */
+  batches: Set<string>;
 }
 
 export const emptyHistory = (): History => ({
@@ -62,4 +64,5 @@ export const emptyHistory = (): History => ({
   grants: [],
   repeats: [],
   deleted: new Set(),
+  batches: new Set(),
 });

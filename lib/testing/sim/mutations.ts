@@ -19,7 +19,7 @@ export interface Mutation extends Change {
 
 const nothing = Object.fromEntries(
   ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
-    .concat("children", "force")
+    .concat("children", "force", "migrate", "person", "batch")
     .map((name) => [name, 0]),
 );
 /** So that a seed has much of what the fault is about. */

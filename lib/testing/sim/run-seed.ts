@@ -12,7 +12,7 @@ import { Client, startInput, type ClientOptions } from "./client";
 import { withDescendants } from "./instance-end";
 import type { Emptier } from "./empty-database";
 import { emptyHistory, type History } from "./history";
-import { chartOf, chooseCharts, isFamily, namedCharts } from "./simulated-chart";
+import { chooseCharts, isFamily, namedCharts, versionOf } from "./simulated-chart";
 import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
 
@@ -105,7 +105,15 @@ export class Simulator {
     if (this.published.has(id)) return;
     if (!(await this.store.findChart(id))) {
       const runtime = createRuntime({ store: this.store, report: () => undefined });
-      const { revision } = await runtime.createChart(actor, { id, text: JSON.stringify(chartOf(id)) });
+      const first = await runtime.createChart(actor, { id, text: JSON.stringify(versionOf(id, 1)) });
+      await runtime.publishVersion(actor, { chartId: id, revision: first.revision });
+      const text = JSON.stringify(versionOf(id, 2));
+      const { revision } = await runtime.saveDraft(actor, {
+        chartId: id,
+        baseRevision: first.revision,
+        text,
+        layout: first.draft.layout,
+      });
       await runtime.publishVersion(actor, { chartId: id, revision });
     }
     this.published.add(id);

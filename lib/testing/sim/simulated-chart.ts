@@ -1,8 +1,9 @@
 /**
- * Small charts: random ones, a quarter of them with a concurrency key, and families. All send to other instances: `ping`
- * {mark, to} makes its receiver send `pong` {mark} to `to`.
+ * Small charts in two versions: random ones, and families. Of the random ones a quarter has a concurrency key, the work of
+ * another quarter has one, and a third asks people too. All send to other instances: `ping` {mark, to} makes its receiver send
+ * `pong` {mark} to `to`.
  */
-import type { Chart } from "@/lib/statechart/document";
+import type { Chart, Invoke } from "@/lib/statechart/document";
 import { Random, randomOptions, randomRoot, toChart } from "../random-chart";
 import { child, childChart, familyChart, familyKinds, nursery, nurseryChart } from "./simulated-family";
 
@@ -20,7 +21,16 @@ export const isFamily = (chartId: string | undefined): boolean => chartId?.start
 /** What families ask for. */
 export const namedCharts: readonly string[] = [childChart, nurseryChart];
 
-export function chartOf(id: string): Chart {
+export const versions = [1, 2] as const;
+
+/** The second version knows one event more. */
+export const versionOf = (id: string, version: (typeof versions)[number]): Chart => {
+  const chart = chartOf(id);
+  if (version === 1) return chart;
+  return { ...chart, on: { ...chart.on, "v2.only": { actions: { assign: { x: "context.x + 2" } } } } };
+};
+
+function chartOf(id: string): Chart {
   if (id === childChart) return withPing(child());
   if (id === nurseryChart) return withPing(nursery());
   const [, name, kind] = /^(sim|family)(\d+)$/.exec(id) ?? [];
@@ -35,9 +45,25 @@ function randomChart(kind: number): Chart {
   // `*` would take the ping.
   options.wildcards = false;
   const chart = toChart(randomRoot(random, options), random.chance(0.5) ? "xstate" : "scxml");
-  return kind % 4 === 0
-    ? { ...chart, settings: { ...chart.settings, concurrencyKey: "input.keys[0]" } }
-    : chart;
+  switch (kind % 4) {
+    case 0:
+      return { ...chart, settings: { ...chart.settings, concurrencyKey: "input.keys[0]" } };
+    case 1:
+      return withInvokes(chart, (invoke) => ({ ...invoke, concurrencyKey: "'one'" }));
+    case 2:
+      return withInvokes(chart, (invoke, n) => (n % 2 === 0 ? person(invoke) : invoke));
+    default:
+      return chart;
+  }
+}
+
+const person = (invoke: Invoke): Invoke => ({ ...invoke, src: "human", input: { title: "'?'" } });
+
+function withInvokes(chart: Chart, change: (invoke: Invoke, n: number) => Invoke): Chart {
+  let n = 0;
+  const changed = (key: string, value: unknown) =>
+    key === "invoke" ? (value as Invoke[]).map((one) => change(one, n++)) : value;
+  return JSON.parse(JSON.stringify(chart), changed) as Chart;
 }
 
 const withPing = (chart: Chart): Chart => ({
