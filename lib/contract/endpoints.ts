@@ -567,6 +567,13 @@ export const endpoints = {
     query: operations.fleetQuery,
     response: operations.fleetView,
   }),
+  listFleet: define({
+    method: "GET",
+    path: "/fleet/instances",
+    permission: "instances:read",
+    query: operations.fleetListQuery,
+    response: operations.fleetList,
+  }),
   listRetention: define({
     method: "GET",
     path: "/retention",

@@ -2,7 +2,8 @@
  * What keeps an installation going: the fleet's counts, what is forgotten when, workers and their breakers.
  */
 import { z } from "zod";
-import { id, textInt, timestamp } from "./common";
+import { id, pageOf, pageQuery, searchText, textInt, timestamp } from "./common";
+import { instanceStatus } from "./instances";
 import { workerId } from "./tasks";
 
 const reason = z.string().trim().min(3).max(1000);
@@ -19,6 +20,32 @@ export const fleetView = z.object({
   completeUpTo: timestamp,
   /** How many instances were in each state; compound states are counted beside those within them. */
   items: z.array(z.object({ chartId: z.string(), version: z.int(), state: z.string(), count: z.int() })),
+});
+
+export const fleetListQuery = z.strictObject({
+  ...pageQuery,
+  at: fleetQuery.shape.at,
+  chartId: id.optional(),
+  /** A name of an active state, compound ones among them. */
+  state: searchText(256).optional(),
+  status: instanceStatus.optional(),
+});
+/** By id. A page may be short, even empty, and its cursor goes on. */
+export const fleetList = pageOf(
+  z.object({
+    id: z.string(),
+    /** Of its newest entry then; `at`: when that was made. */
+    seq: z.int(),
+    at: timestamp,
+    chartId: z.string(),
+    version: z.int(),
+    status: instanceStatus,
+    configuration: z.array(z.string()),
+  }),
+).extend({
+  at: timestamp,
+  /** Looked at for this page, and not known: no entry of that time is kept, or none was made yet. */
+  unknown: z.int(),
 });
 
 export const retentionRule = z.enum([

@@ -35,6 +35,7 @@ import { forceReleaseLock } from "./locks/force-release-lock";
 import { getBatch } from "./batches/get-batch";
 import { getChart } from "./charts/get-chart";
 import { getFleet } from "./operations/get-fleet";
+import { listFleet } from "./operations/list-fleet";
 import { getHealth } from "./operations/get-health";
 import { getReadiness } from "./operations/get-readiness";
 import { getInstance } from "./instances/get-instance";
@@ -181,6 +182,7 @@ const verbs = {
   drainWorker,
   resetBreaker,
   getFleet,
+  listFleet,
   listRetention,
   setRetention,
   previewRetention,

@@ -51,7 +51,27 @@ export interface FleetFold {
   at: number;
 }
 
+/** An instance that there was, or may have been, at a time. */
+export interface InstanceThen {
+  id: string;
+  /** Of the newest entry that is kept of that time; 0: none is. */
+  seq: number;
+  /** 0: what follows is what it was then. */
+  hasMoved: number;
+  chartId: string;
+  version: number;
+  status: string;
+  /** JSON. */
+  configuration: string;
+  entryAt: number;
+  /** Of its present life. */
+  createdAt: number;
+  deletedAt: number | null;
+}
+
 export interface FleetReads {
+  /** By id, behind `after`. `chartId`: of what the instance is now, or was in an earlier life. */
+  instancesAt(at: number, chartId: string | undefined, after: string, limit: number): Promise<InstanceThen[]>;
   fleetFold(): Promise<FleetFold>;
   /** Entries of transactions from `fold.tx` on that nothing committed later can precede, about `limit` of them; `tx`: where they end, `more`: others follow. */
   uncounted(fold: FleetFold, limit: number): Promise<FleetMoves & { tx: number; more: boolean }>;

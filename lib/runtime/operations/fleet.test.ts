@@ -97,6 +97,60 @@ describe.each(providers)("on %s", (provider) => {
     for (const [time, then] of seen) expect(await fleet(time)).toEqual(then);
   });
 
+  test("I5: who there was at a time, and in what state, is told page by page, whatever has become of them since", async () => {
+    type Shown = Record<string, [seq: number, status: string, configuration: string[]]>;
+    const seen: [number, Shown][] = [];
+    const then = async (time: number | undefined, more: object = {}): Promise<Shown> => {
+      const shown: Shown = {};
+      for (let cursor: string | undefined, pages = 0; pages < 50; pages += 1) {
+        const page = await at.runtime.listFleet(local, { at: time, limit: 2, cursor, ...more });
+        expect([page.unknown, page.items.length <= 2]).toEqual([0, true]);
+        for (const { id, seq, status, configuration } of page.items) shown[id] = [seq, status, configuration];
+        if (page.nextCursor === null) return shown;
+        cursor = page.nextCursor;
+      }
+      throw new Error("no last page");
+    };
+    const look = async () => {
+      const { items } = await at.runtime.listInstances(local, { limit: 200 });
+      const now = Object.fromEntries(
+        items.map(({ id, seq, status, configuration }) => [id, [seq, status, configuration]]),
+      ) as Shown;
+      expect(await then(undefined)).toEqual(now);
+      seen.push([await at.store.now(), now]);
+      await advance(at.database.url, 61_000);
+    };
+    for (const id of ["a", "b", "c", "d", "e"]) await start(id);
+    await look();
+    for (let n = 0; n < 130; n += 1) await send("a", "self");
+    await send("c", "go");
+    await look();
+    await publishNext(at.runtime, "rover", { ...rover, context: { hops: 0, more: 1 } });
+    await at.runtime.migrateInstance(local, { instanceId: "e", version: 2, reason: "newer" });
+    await at.runtime.terminateInstance(local, { instanceId: "b", reason: "enough" });
+    await at.runtime.forkInstance(local, { instanceId: "c", id: "f", reason: "to try" });
+    await look();
+    await at.runtime.deleteInstance(local, { instanceId: "b" });
+    await send("d", "quit");
+    for (let n = 0; n < 130; n += 1) await send("a", "bounce");
+    await look();
+    await start("b");
+    await send("c", "next");
+    await look();
+    for (const [time, shown] of seen) expect(await then(time)).toEqual(shown);
+    const [, [second = 0] = []] = seen;
+    expect(Object.keys(await then(second, { state: "work" }))).toEqual(["c"]);
+    expect(Object.keys(await then(second, { state: "idle", chartId: "rover" }))).toEqual([
+      "a",
+      "b",
+      "d",
+      "e",
+    ]);
+    expect(await then(second, { status: "terminated" })).toEqual({});
+    expect(await then(second, { chartId: "other" })).toEqual({});
+    expect(await then((seen[0]?.[0] ?? 0) - 3_600_000)).toEqual({});
+  });
+
   test("a minute is asked for in its midst, before and after it is counted", async () => {
     await start("a");
     const before = await at.store.now();

@@ -11,10 +11,12 @@ import {
   type FleetFold,
   type FleetReads,
   type FleetTransaction,
+  type InstanceThen,
   type LoneMove,
   type MovesTogether,
 } from "../fleet";
 import { feedHead } from "./change-queries";
+import { seqAt } from "./instance-queries";
 import type { Provider, Reader } from "./connection";
 import type { Dialect } from "./dialect";
 import { empty, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
@@ -42,6 +44,10 @@ const ofChart = (chartId: string | undefined): Sql =>
 
 export function fleetReads(handle: Reader, provider: Provider): FleetReads {
   return {
+    instancesAt: (at, chartId, after, limit) =>
+      handle.query<InstanceThen>(
+        sql`SELECT "id", CASE WHEN "at" <= ${at} THEN "seq" ELSE COALESCE(${seqAt(sql`"instances"."id"`, at)}, 0) END AS "seq", CASE WHEN "at" <= ${at} THEN 0 ELSE 1 END AS "hasMoved", "chart_id" AS "chartId", "version", "status", "configuration", "at" AS "entryAt", "created_at" AS "createdAt", "deleted_at" AS "deletedAt" FROM "instances" WHERE "id" > ${after} AND ("created_at" <= ${at} OR "incarnation" > 1) ${chartId === undefined ? empty : sql`AND ("chart_id" = ${chartId} OR "incarnation" > 1)`} ORDER BY "id" LIMIT ${limit}`,
+      ),
     async fleetFold() {
       const [row] = await handle.query<FleetFold>(selectFold);
       return must(row, "the fold has its row");

@@ -46,6 +46,15 @@ const logInput = eventLog.pick(
   ],
 );
 
+/** Of the newest entry of that time, null without one. `at` never goes back with seq: snapshots bound what is looked at. */
+export function seqAt(instanceId: Sql, at: number): Sql {
+  const snapshot = (side: Sql, order: Sql) =>
+    sql`(SELECT s."seq" FROM ${snapshots.name} AS s WHERE s."instance_id" = ${instanceId} AND s."at" ${side} ${at} ORDER BY s."seq" ${order} LIMIT 1)`;
+  const from = sql`COALESCE(${snapshot(sql`<=`, sql`DESC`)}, 0)`;
+  const to = sql`COALESCE(${snapshot(sql`>`, sql`ASC`)}, ${Number.MAX_SAFE_INTEGER})`;
+  return sql`(SELECT e."seq" FROM ${eventLog.name} AS e WHERE e."instance_id" = ${instanceId} AND e."at" <= ${at} AND e."seq" >= ${from} AND e."seq" < ${to} ORDER BY e."seq" DESC LIMIT 1)`;
+}
+
 export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
   async function first<Row>(statement: Sql): Promise<Row | null> {
     const [row] = await handle.query<Row>(statement);
@@ -98,9 +107,7 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
       ),
 
     async seqAt(instanceId, at) {
-      const row = await first<{ seq: number }>(
-        sql`SELECT "seq" FROM ${eventLog.name} WHERE "instance_id" = ${instanceId} AND "at" <= ${at} ORDER BY "seq" DESC LIMIT 1`,
-      );
+      const row = await first<{ seq: number | null }>(sql`SELECT ${seqAt(sql`${instanceId}`, at)} AS "seq"`);
       return row?.seq ?? 0;
     },
 
