@@ -15,6 +15,8 @@ export const engineSemantics = 1;
 export const sendWaitMs = 5_000;
 /** Every hint may be lost: loops look for work at least this often (I8: within 1 s). */
 export const pollMs = 250;
+/** A call that needs one row alone waits for the calls before it no longer than the database does for other processes. */
+export const busyWaitMs = 5_000;
 /** Instances stepped in one transaction. */
 export const batchMax = 64;
 export const lockTtlMs = 30_000;

@@ -7,6 +7,7 @@ import type { LockWaits } from "./locks/lock-waits";
 import type { Machines } from "./charts/machines";
 import type { SendQueue } from "./stepping/send-queue";
 import type { TaskWaits } from "./tasks/task-waits";
+import type { Turnstile } from "./turnstile";
 
 export interface RuntimeContext {
   readonly store: Store;
@@ -14,6 +15,8 @@ export interface RuntimeContext {
   readonly sends: SendQueue;
   readonly lockWaits: LockWaits;
   readonly taskWaits: TaskWaits;
+  /** Calls that act on one instance, by its id. */
+  readonly turnstile: Turnstile;
   /** Aborted when the runtime closes: calls that wait end. */
   readonly closing: AbortSignal;
   /** Says that mailboxes may have something to step. Only a hint. */

@@ -49,7 +49,7 @@ import { getState } from "./instances/get-state";
 import { getVersion } from "./charts/get-version";
 import { heartbeatTask } from "./tasks/heartbeat-task";
 import type { Invocations } from "./tasks/invocation";
-import { ownSlots } from "./limits";
+import { busyWaitMs, ownSlots } from "./limits";
 import { listBatches } from "./batches/list-batches";
 import { listBatchItems } from "./batches/list-batch-items";
 import { listCharts } from "./charts/list-charts";
@@ -103,6 +103,7 @@ import { beginQueued } from "./workers/begin-queued";
 import { CircleBreaker } from "./workers/break-circles";
 import { countFleet, FleetCounter } from "./workers/count-fleet";
 import { TaskWaits } from "./tasks/task-waits";
+import { Turnstile } from "./turnstile";
 import { fireSchedules } from "./workers/fire-schedules";
 import { purgeDue, Purger } from "./workers/purge-old";
 import { runBatches } from "./workers/run-batches";
@@ -271,6 +272,7 @@ export function createRuntime({
     sends: new SendQueue(store, machines, caution, afterBatch),
     lockWaits: new LockWaits(store, machines, closing.signal),
     taskWaits: new TaskWaits(store, closing.signal),
+    turnstile: new Turnstile(busyWaitMs),
     closing: closing.signal,
     wake,
     settle,

@@ -149,7 +149,11 @@ describe.each(providers)("instances on %s", (provider) => {
   test("delete leaves the log and a tombstone; a re-created id continues seq, and old expectations never match", async () => {
     await start({ id: "d" });
     await at.runtime.sendEvent(local, { instanceId: "d", type: "add", idempotencyKey: "k" });
-    expect(await at.runtime.deleteInstance(local, { instanceId: "d" })).toEqual({ id: "d", seq: 3, replayed: false });
+    expect(await at.runtime.deleteInstance(local, { instanceId: "d" })).toEqual({
+      id: "d",
+      seq: 3,
+      replayed: false,
+    });
     await expect(at.runtime.getInstance(local, { instanceId: "d" })).rejects.toMatchObject({
       code: "not-found",
     });

@@ -1,6 +1,7 @@
 /**
- * A call that acts on one instance by hand, as one transaction: its row held (waited for, not skipped), the call's own
- * conditions checked, what the call does recorded, then the instance's turn, and everything written.
+ * A call that acts on one instance by hand, as one transaction: its row held (waited for, not skipped; of this process one
+ * call at a time waits in the database), the call's own conditions checked, what the call does recorded, then the instance's
+ * turn, and everything written.
  *
  * Holds: I2, I3 as step-batch.ts. I4 with an idempotency key (scope: caller, verb, instance and incarnation) a repeat gets
  *        the first answer; a refusal changed nothing and is not kept.
@@ -20,7 +21,7 @@ import { parseSnapshot, type Fence } from "../instances/instance-views";
 import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "../limits";
 import { logRejectedWrites } from "../locks/log-rejected-writes";
 import { withMachines } from "../charts/machines";
-import { instanceNotFound, keyReuse } from "../refusals";
+import { instanceBusy, instanceNotFound, keyReuse } from "../refusals";
 import { releaseStateLocks } from "../locks/state-locks";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
@@ -71,7 +72,10 @@ export interface HeldTurn {
   readonly admit: Admission;
 }
 
-/** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`, and what `work` throws. */
+/**
+ * Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`, `instance-busy` when others of this process
+ * were in the way for too long, and what `work` throws.
+ */
 export async function inTurn<T extends { replayed: boolean }>(
   context: RuntimeContext,
   call: TurnCall<T>,
@@ -79,11 +83,17 @@ export async function inTurn<T extends { replayed: boolean }>(
   requireOpen(context);
   let rejected: RejectedWrite[] = [];
   try {
-    const { answer, after } = await withMachines(context.machines, () =>
-      context.store.transaction((tx) => {
-        rejected = [];
-        return run(context, tx, call, rejected);
-      }),
+    const { instanceId } = call.args;
+    const { answer, after } = await context.turnstile.pass(
+      instanceId,
+      () => instanceBusy(instanceId),
+      () =>
+        withMachines(context.machines, () =>
+          context.store.transaction((tx) => {
+            rejected = [];
+            return run(context, tx, call, rejected);
+          }),
+        ),
     );
     if (after) {
       context.sends.noteBatch({ ...after, outcomes: new Map(), rejected, stepped: after.stepped });

@@ -34,6 +34,31 @@ describe.each(providers)("several events at once on %s", (provider) => {
     expect(at.reported).toEqual([]);
   });
 
+  test("however many wait for an instance that another process holds, the others find a connection", async () => {
+    if (provider === "sqlite") return; // One writer: nobody holds an instance while another writes.
+    await at.runtime.startInstance(local, { chartId: "counter", id: "other" });
+    const { store } = await at.again();
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const holder = store.transaction(async (tx) => {
+      await tx.lockInstances([instanceId]);
+      await held;
+    });
+    const waiting = Array.from({ length: 30 }, (_, n) =>
+      n % 2 === 0
+        ? sendAll(["add"])
+        : at.runtime
+            .suspendInstance(local, { instanceId: "c", reason: "r", expectedSeq: 0 })
+            .catch(() => null),
+    );
+    await at.runtime.sendEvent(local, { instanceId: "other", type: "add" });
+    await at.runtime.suspendInstance(local, { instanceId: "other", reason: "r" });
+    expect((await at.runtime.getInstance(local, { instanceId: "other" })).seq).toBe(3);
+    release();
+    await Promise.all([holder, ...waiting]);
+    expect(await count()).toBe(15);
+  });
+
   test("I2: all are applied one after another, each with its own entry and outcome", async () => {
     const sent = await sendAll(["add", "unheard", "add"]);
     expect(sent).toMatchObject({
