@@ -55,7 +55,16 @@ test("who waits and who is next is said", () => {
   const waiting = lock({
     waiters: 3,
     longestWaitMs: 492_000,
-    queue: [{ position: 1, session: "s2", holder: "agv-31", since: now - 492_000, givesUpAt: null }],
+    queue: [
+      {
+        position: 1,
+        session: "s2",
+        holder: "agv-31",
+        since: now - 492_000,
+        givesUpAt: null,
+        keys: ["zone:1"],
+      },
+    ],
   });
   expect(verdictOf(waiting, now).detail).toContain("3 wait, the longest for 8 m 12 s; next is agv-31.");
 });

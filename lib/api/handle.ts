@@ -16,6 +16,9 @@ export type Verbs = {
   [N in EndpointName]: (actor: Actor, args: never) => Promise<ResponseOf<N>>;
 };
 
+/** Who waits by one of these and has gone must not be given work, nor a lock. */
+const waits: ReadonlySet<EndpointName> = new Set(["claimTasks", "acquireLock", "acquireLocks"]);
+
 /** `path` is what follows /api/v1. */
 export async function handle(request: Request, path: string, verbs: () => Promise<Verbs>): Promise<Response> {
   const about = `${request.method} /api/v1${path}`;
@@ -28,8 +31,7 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     const args = await parseRequest(endpoint, request, params);
     const later = name === "sendEvent" && prefersAsync(request);
     if (later) args["respondAsync"] = true;
-    // Who waits and has gone must not be given work, nor a lock.
-    if (name === "claimTasks" || name === "acquireLock") args["signal"] = request.signal;
+    if (waits.has(name)) args["signal"] = request.signal;
     const runtime = await verbs();
     const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
     const status = statusFor(name, endpoint, result);

@@ -37,9 +37,12 @@ type Values = ReturnType<typeof parse>["values"];
 export async function locks(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
   return askServer(values.url, async (client) => {
-    const [verb = "list", key, ...more] = positionals;
-    requireVerb("locks", verb, ["list", "show", "log", ...Object.keys(leases), "force-release"]);
-    if (more.length > 0) throw new UsageError("locks takes one verb and one key.");
+    const [verb = "list", ...keys] = positionals;
+    const [key, ...more] = keys;
+    requireVerb("locks", verb, ["list", "show", "log", "acquire", ...Object.keys(leases), "force-release"]);
+    if (more.length > 0 && verb !== "acquire")
+      throw new UsageError("locks takes one verb and one key; acquire takes several.");
+    if (verb === "acquire") return acquire(client, keys, values);
     if (verb === "list" && key === undefined) await list(client, values);
     else if (key === undefined) throw new UsageError(`locks ${verb} needs a key.`);
     else if (isLease(verb)) return leases[verb](client, key, values);
@@ -107,24 +110,33 @@ async function act(client: Client, verb: string, key: string, values: Values): P
   }
 }
 
-/** What a lock's user does, under a session of its own; nobody renews by itself here: --ttl-ms is the whole time. */
+/** Under a session of its own; nobody renews by itself here: --ttl-ms is the whole time. All of the keys are had, or none. */
+async function acquire(client: Client, keys: readonly string[], values: Values): Promise<ExitCode> {
+  const session = sessionOf("acquire", values);
+  const times = { ttlMs: ttlOf(values), waitMs: optionalWholeNumber("--wait-ms", values["wait-ms"], 0) };
+  const call = { session, holder: values.holder ?? session, ...times };
+  const [key, ...more] = keys;
+  if (key === undefined) throw new UsageError("locks acquire needs a key.");
+  const options = { idempotencyKey: crypto.randomUUID() };
+  const answer =
+    more.length === 0
+      ? await client.acquireLock({ key, ...call }, options)
+      : await client.acquireLocks({ keys: [...keys], ...call }, options);
+  if (values.json) await writeLine(JSON.stringify(answer));
+  else if (answer.result === "busy") {
+    const held = ("locks" in answer ? answer.locks : [answer]).map(
+      (lock) =>
+        `${lock.key} is held by ${lock.holder} ${until(lock)}; --wait-ms waits, as number ${lock.position} in line.`,
+    );
+    process.stderr.write(`lockstep: ${held.join("\n          ")}\n`);
+  } else if ("locks" in answer)
+    for (const lock of answer.locks) await writeLine(`${lock.key}\t${lock.fence}`);
+  // The fence alone, for `fence=$(lockstep locks acquire KEY …)`.
+  else await writeLine(String(answer.fence));
+  return answer.result === "acquired" ? exit.ok : exit.chart;
+}
+
 const leases = {
-  async acquire(client: Client, key: string, values: Values): Promise<ExitCode> {
-    const session = sessionOf("acquire", values);
-    const times = { ttlMs: ttlOf(values), waitMs: optionalWholeNumber("--wait-ms", values["wait-ms"], 0) };
-    const call = { key, session, holder: values.holder ?? session, ...times };
-    const answer = await client.acquireLock(call, { idempotencyKey: crypto.randomUUID() });
-    if (values.json) await writeLine(JSON.stringify(answer));
-    // The fence alone, for `fence=$(lockstep locks acquire …)`.
-    else if (answer.result === "acquired") await writeLine(String(answer.fence));
-    else {
-      const { holder, position } = answer;
-      process.stderr.write(
-        `lockstep: ${key} is held by ${holder} ${until(answer)}; --wait-ms waits, as number ${position} in line.\n`,
-      );
-    }
-    return answer.result === "acquired" ? exit.ok : exit.chart;
-  },
   async renew(client: Client, key: string, values: Values): Promise<ExitCode> {
     const call = { key, ...leaseOf("renew", values), ttlMs: ttlOf(values) };
     const answer = await client.renewLock(call, { idempotencyKey: crypto.randomUUID() });

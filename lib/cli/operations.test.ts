@@ -92,6 +92,18 @@ test("a lock is acquired, renewed and released by its session and fence, and ref
   await expect(run(locks, "release", ...mine)).rejects.toThrow("needs --fence");
 });
 
+test("several locks are acquired at once or none of them", async () => {
+  expect(await run(locks, "acquire", "b", "a", "--session", "me")).toBe(0);
+  expect(said.out).toBe("a\t1\nb\t1\n");
+  expect(await run(locks, "acquire", "b", "c", "--session", "you", "--wait-ms", "0")).toBe(1);
+  expect(said.err).toContain("b is held by me until 20");
+  expect(await run(locks, "acquire", "b", "c", "--session", "you", "--json")).toBe(1);
+  expect(JSON.parse(said.out)).toMatchObject({ result: "busy", locks: [{ key: "b", holder: "me" }] });
+  expect(await at.runtime.getLock(local, { key: "c" })).toMatchObject({ status: "free", fence: 0 });
+  await expect(run(locks, "release", "a", "b", "--session", "me")).rejects.toThrow("acquire takes several");
+  await expect(run(locks, "acquire", "--session", "me")).rejects.toThrow("needs a key");
+});
+
 test("a worker is drained and takes work again; its breaker is shown and reset", async () => {
   let isOpen = true;
   const store = (await at.again()).store;

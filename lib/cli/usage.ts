@@ -66,7 +66,7 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep locks                       a server's locks, the most waited for first
       --status held|expired|free|all --search TEXT
       show|log KEY
-      acquire KEY --session NAME       prints its fence; exit 1 when another has it
+      acquire KEY… --session NAME      prints its fence, of several KEY FENCE, one a line; exit 1, and none had, when another has one
             --holder NAME --ttl-ms 60000 --wait-ms 5000
       renew|release KEY --session NAME --fence 7
       force-release KEY --fence 7 --reason WHY

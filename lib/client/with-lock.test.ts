@@ -42,7 +42,9 @@ const lock = () => client.getLock({ key: "zone" });
 test("of many one at a time works under a lock, longer than its lease, and it is free afterwards", async () => {
   const order: string[] = [];
   const work = (name: string) =>
-    withLock(client, "zone", { ttlMs: 1_000, holder: name }, async ({ proof, fence }) => {
+    withLock(client, "zone", { ttlMs: 1_000, holder: name }, async ({ proof, fence, signal }) => {
+      // However long it stood in line.
+      expect(signal.aborted).toBe(false);
       order.push(name);
       await pause(name === "a" ? 2_500 : 50);
       await client.sendEvent({ instanceId: "c", type: "add", fences: [proof] });
@@ -68,6 +70,30 @@ test("busy for longer than it would wait is lock-busy, with the holder", async (
   await client.acquireLock({ key: "zone", session: "s", holder: "agv-1", ttlMs: 60_000 });
   const never = withLock(client, "zone", { waitMs: 0 }, () => Promise.reject(new Error("never run")));
   await expect(never).rejects.toMatchObject({ code: "lock-busy", details: { holder: "agv-1" } });
+});
+
+test("of several locks at once all are had, longer than their leases, or none; all are free afterwards", async () => {
+  const order: string[] = [];
+  const work = (name: string, keys: string[]) =>
+    withLock(client, keys, { ttlMs: 1_000, holder: name }, async ({ proofs, signal }) => {
+      order.push(name);
+      await pause(name === "a" ? 1_500 : 20);
+      expect(proofs.map(({ key }) => key)).toEqual([...keys].sort());
+      await client.sendEvent({ instanceId: "c", type: "add", fences: [...proofs] });
+      expect(signal.aborted).toBe(false);
+      order.push(name);
+    });
+  const first = work("a", ["zone", "dock"]);
+  await expect.poll(() => order).toEqual(["a"]);
+  const never = withLock(client, ["bay", "dock"], { waitMs: 0 }, () =>
+    Promise.reject(new Error("never run")),
+  );
+  await expect(never).rejects.toMatchObject({ code: "lock-busy", details: { key: "dock", holder: "a" } });
+  expect(await client.getLock({ key: "bay" })).toMatchObject({ status: "free", fence: 0 });
+  losing.grant = true;
+  await Promise.all([first, work("b", ["dock", "zone"]), work("c", ["zone", "bay"])]);
+  expect(order.map((name, place) => name === order[place ^ 1])).toEqual(Array(6).fill(true));
+  expect(await lock()).toMatchObject({ status: "free", fence: 3 });
 });
 
 test("I3: who can't renew hears of it when the lease is over, not before, and its proof is refused", async () => {

@@ -1,13 +1,15 @@
 /**
- * Work under a lock: it is acquired, renewed while `work` runs, and released after it.
+ * Work under a lock, or under several at once: acquired, renewed while `work` runs, and released after it.
  *
  *   await withLock(client, "zone:14", { ttlMs: 30_000 }, async ({ proof, signal }) => {
  *     await client.sendEvent({ instanceId: "agv-3", type: "enter", fences: [proof] });
  *   });
+ *   await withLock(client, ["zone:14", "zone:15"], {}, async ({ proofs }) => …);
  *
- * Holds: as keep-renewed.ts. Once lost, `signal` aborts and `onLost` is called once; a write that carries the proof is refused
- *        by the server from then on, whatever this process believes.
+ * Holds: as keep-renewed.ts. Once one is lost, `signal` aborts and `onLost` is called once; a write that carries its proof is
+ *        refused by the server from then on, whatever this process believes. Of several all are had or none.
  */
+import { must } from "@/lib/base/assert";
 import { isPassing, LockstepError } from "@/lib/base/errors";
 import type { ResponseOf } from "@/lib/contract/endpoints";
 import type { Client } from "./client";
@@ -22,67 +24,100 @@ export interface WithLockOptions extends Renewal {
   holder?: string;
 }
 
-export interface LockWork {
-  readonly fence: number;
+/** To be given to writes that must not happen without the lock, among their `fences`. */
+export interface LockProof {
+  key: string;
+  session: string;
+  fence: number;
+}
+
+export interface LocksWork {
   readonly session: string;
-  /** To be given to writes that must not happen without the lock, among their `fences`. */
-  readonly proof: { key: string; session: string; fence: number };
-  /** Aborted when the lock is lost. */
+  /** Of each lock, by key. */
+  readonly proofs: readonly LockProof[];
+  /** Aborted when a lock is lost. */
   readonly signal: AbortSignal;
+}
+export interface LockWork extends LocksWork {
+  readonly fence: number;
+  readonly proof: LockProof;
 }
 
 /** Rejects with what `work` throws, or with `lock-busy` when another has it for longer than `waitMs`. */
-export async function withLock<T>(
+export function withLock<T>(
   client: Client,
   key: string,
+  options: WithLockOptions,
+  work: (lock: LockWork) => Promise<T>,
+): Promise<T>;
+export function withLock<T>(
+  client: Client,
+  keys: readonly string[],
+  options: WithLockOptions,
+  work: (locks: LocksWork) => Promise<T>,
+): Promise<T>;
+export async function withLock<T>(
+  client: Client,
+  keys: string | readonly string[],
   options: WithLockOptions,
   work: (lock: LockWork) => Promise<T>,
 ): Promise<T> {
   const { ttlMs = 30_000 } = options;
   const session = crypto.randomUUID();
-  const { fence, goodUntil } = await acquire(client, key, session, { ...options, ttlMs });
-  const proof = { key, session, fence };
+  const asked = typeof keys === "string" ? [keys] : keys;
+  const { proofs, goodUntil } = await acquire(client, asked, session, { ...options, ttlMs });
+  const proof = must(proofs[0], "what was acquired is at least one");
   const kept = {
     ...options,
     ttlMs,
     goodUntil,
     renew: async () => {
-      await client.renewLock({ ...proof, ttlMs });
+      await renewAll(client, proofs, ttlMs);
       return ttlMs;
     },
     timeIsUp: () =>
-      new LockstepError("lock-lost", `The lock ${key} could not be renewed in time.`, { details: { key } }),
+      new LockstepError("lock-lost", `The lock ${asked.join(", ")} could not be renewed in time.`, {
+        details: { key: proof.key },
+      }),
   };
   try {
-    return await keepRenewed(kept, (signal) => work({ fence, session, proof, signal }));
+    return await keepRenewed(kept, (signal) => work({ fence: proof.fence, session, proof, proofs, signal }));
   } finally {
-    // Not released by us, it ends by its time.
-    await client.releaseLock(proof).catch(() => undefined);
+    // Not released by us, they end by their time.
+    await Promise.allSettled(proofs.map((each) => client.releaseLock(each)));
   }
 }
+
+const renewAll = (client: Client, proofs: readonly LockProof[], ttlMs: number) =>
+  Promise.all(proofs.map((proof) => client.renewLock({ ...proof, ttlMs })));
 
 /** A key for all tries: a grant whose answer was lost is got again, not waited out. */
 async function acquire(
   client: Client,
-  key: string,
+  keys: readonly string[],
   session: string,
   { ttlMs, waitMs = 30_000, holder = session }: WithLockOptions & { ttlMs: number },
-): Promise<{ fence: number; goodUntil: number }> {
+): Promise<{ proofs: LockProof[]; goodUntil: number }> {
   const idempotencyKey = crypto.randomUUID();
-  const giveUpAt = performance.now() + waitMs;
+  const beganAt = performance.now();
+  const giveUpAt = beganAt + waitMs;
   for (;;) {
-    const askedAt = performance.now();
-    const left = Math.round(Math.min(waitMaxMs, Math.max(0, giveUpAt - askedAt)));
+    const left = Math.round(Math.min(waitMaxMs, Math.max(0, giveUpAt - performance.now())));
     try {
-      const answer = await client.acquireLock(
-        { key, session, holder, ttlMs, waitMs: left },
+      const answer = await client.acquireLocks(
+        { keys: [...keys], session, holder, ttlMs, waitMs: left },
         { idempotencyKey },
       );
-      // Granted while it waited, its time began then: no earlier than it was asked for.
-      if (answer.result === "acquired" && answer.valid)
-        return { fence: answer.fence, goodUntil: askedAt + ttlMs };
-      if (answer.result === "acquired") throw lost(key);
-      if (performance.now() >= giveUpAt) throw busy(key, answer);
+      if (answer.result === "acquired") {
+        if (!answer.valid) throw lost(keys);
+        const proofs = answer.locks.map(({ key, fence }) => ({ key, session, fence }));
+        // While it waited, or by a try whose answer was lost: when it was granted is not known, but that it was not before.
+        if (performance.now() < beganAt + ttlMs / 3) return { proofs, goodUntil: beganAt + ttlMs };
+        const renewedAt = performance.now();
+        await renewAll(client, proofs, ttlMs);
+        return { proofs, goodUntil: renewedAt + ttlMs };
+      }
+      if (performance.now() >= giveUpAt) throw busy(answer);
     } catch (error) {
       if (!isPassing(error) || performance.now() >= giveUpAt) throw error;
       await pause(tryEveryMs * (0.5 + Math.random()));
@@ -94,11 +129,15 @@ async function acquire(
 const waitMaxMs = 30_000;
 const tryEveryMs = 100;
 
-const busy = (
-  key: string,
-  { holder }: Extract<ResponseOf<"acquireLock">, { result: "busy" }>,
-): LockstepError =>
-  new LockstepError("lock-busy", `The lock ${key} is held by ${holder}.`, { details: { key, holder } });
+type Answer = ResponseOf<"acquireLocks">;
 
-const lost = (key: string): LockstepError =>
-  new LockstepError("lock-lost", `The lock ${key} was granted, and its time is over.`, { details: { key } });
+function busy({ locks }: Extract<Answer, { result: "busy" }>): LockstepError {
+  const said = locks.map(({ key, holder }) => `The lock ${key} is held by ${holder}.`).join(" ");
+  const { key, holder } = must(locks[0], "what is busy is named");
+  return new LockstepError("lock-busy", said, { details: { key, holder } });
+}
+
+const lost = (keys: readonly string[]): LockstepError =>
+  new LockstepError("lock-lost", `The lock ${keys.join(", ")} was granted, and its time is over.`, {
+    details: { key: keys[0] ?? "" },
+  });

@@ -305,6 +305,14 @@ export const endpoints = {
     idempotent: true,
     response: locks.acquireResult,
   }),
+  acquireLocks: define({
+    method: "POST",
+    path: "/locks/acquire",
+    permission: "locks:use",
+    body: locks.acquireLocksBody,
+    idempotent: true,
+    response: locks.acquireLocksResult,
+  }),
   renewLock: define({
     method: "POST",
     path: "/locks/:key/renew",

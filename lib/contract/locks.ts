@@ -2,6 +2,7 @@
  * Locks: lease for liveness, fence for safety.
  */
 import { z } from "zod";
+import { lockKeysMax } from "@/lib/base/limits";
 import { id, lockKey, pageOf, pageQuery, searchText, timestamp } from "./common";
 
 export const lockHealth = z.enum(["free", "healthy", "late", "expired", "holder-finished"]);
@@ -31,6 +32,8 @@ export const waiter = z.object({
   holder: z.string(),
   since: timestamp,
   givesUpAt: timestamp.nullable(),
+  /** What its call waits for together, this one among them. */
+  keys: z.array(z.string()),
 });
 export const lockView = lockSummary.extend({
   queue: z.array(waiter),
@@ -75,6 +78,8 @@ export const acquireBody = z.strictObject({
   ttlMs: ttlMs.optional(),
   waitMs: z.int().min(0).max(30_000).optional(),
 });
+/** All of the keys or none. */
+export const acquireLocksBody = acquireBody.extend({ keys: z.array(lockKey).min(1).max(lockKeysMax) });
 export const renewBody = z.strictObject({ session: id, fence: z.int().min(1), ttlMs: ttlMs.optional() });
 export const releaseBody = z.strictObject({ session: id, fence: z.int().min(1) });
 export const forceReleaseBody = z.strictObject({
@@ -99,6 +104,22 @@ export const acquireResult = z.discriminatedUnion("result", [
     holder: z.string(),
     expiresAt: timestamp,
     position: z.int(),
+  }),
+]);
+/** The grants, by key; or who has those that are not to be had: none of the others was taken. */
+export const acquireLocksResult = z.discriminatedUnion("result", [
+  z.object({
+    result: z.literal("acquired"),
+    locks: z.array(z.object({ key: z.string(), fence: z.int(), expiresAt: timestamp })),
+    replayed: z.boolean(),
+    /** With a replay: do all of the grants still hold? */
+    valid: z.boolean(),
+  }),
+  z.object({
+    result: z.literal("busy"),
+    locks: z.array(
+      z.object({ key: z.string(), holder: z.string(), expiresAt: timestamp, position: z.int() }),
+    ),
   }),
 ]);
 export const renewResult = z.object({

@@ -23,8 +23,6 @@ export const lockTtlMs = 30_000;
 export const sessionTtlMs = 10_000;
 /** Everybody else waits meanwhile: longer work is a lock's. */
 export const sessionHoldMaxMs = 60_000;
-/** A waiting call that was silent for this long is passed over when the lock comes free. */
-export const waiterSilentMs = 10_000;
 export const waiterBeatMs = 2_000;
 /** Of a claimed task; workers renew at a third. A stalled one must miss two renewals before another gets it. */
 export const taskLeaseMs = 60_000;

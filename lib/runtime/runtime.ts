@@ -13,6 +13,7 @@ import { LockstepError } from "@/lib/base/errors";
 import type { Partitions } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
 import { acquireLock } from "./locks/acquire-lock";
+import { acquireLocks } from "./locks/acquire-locks";
 import { Caution } from "./operations/caution";
 import { ChangeFeed, type ChangeListener, type ChangesPage } from "./change-feed";
 import { answerTask } from "./tasks/answer-task";
@@ -149,6 +150,7 @@ const verbs = {
   getLock,
   getLockLog,
   acquireLock,
+  acquireLocks,
   renewLock,
   releaseLock,
   forceReleaseLock,

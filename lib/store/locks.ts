@@ -28,6 +28,8 @@ export interface WaiterRow {
   since: number;
   givesUpAt: number;
   heartbeatAt: number;
+  /** A JSON list: the keys that its call waits for together; null: this one alone. */
+  keys: string | null;
 }
 
 export interface LockLogRow {
@@ -96,8 +98,10 @@ export interface LockReads {
   listWaiters(key: string): Promise<WaiterRow[]>;
   /** Entries with seq below `before` (null: all), newest first. */
   listLockLog(key: string, before: number | null, limit: number): Promise<LockLogRow[]>;
-  /** Waiters of states that are the first in line for a lock that nobody holds. */
-  findReadyStates(limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
+  /** Who is first in line for each of those keys; none where nobody waits. */
+  findHeads(keys: readonly string[]): Promise<Pick<WaiterRow, "key" | "session" | "heartbeatAt">[]>;
+  /** Waiters of states that are the first in line for a lock that nobody holds, but for calls that are gone. */
+  findReadyStates(now: number, limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
   /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
   findUnsettled(now: number, limit: number): Promise<string[]>;
   /** Who waits at `now`, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */

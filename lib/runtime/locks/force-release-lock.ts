@@ -32,11 +32,11 @@ export async function forceReleaseLock(
   const { key, expectedFence } = args;
   const reason = requireText(args.reason, "reason");
   return runLockCommand<ForceReleaseResult>(context, actor, {
-    key,
+    keys: [key],
     verb: "force-release",
     args: { expectedFence, reason },
     idempotencyKey: args.idempotencyKey,
-    rule: async (book, tx) => {
+    rule: async ([book], tx) => {
       // A row without a log is of a key that was named, never asked for.
       if (book.row.logSeq === 0) return { kind: "refused", error: lockNotFound(key) };
       if (book.row.fence !== expectedFence)

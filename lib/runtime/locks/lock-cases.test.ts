@@ -209,7 +209,7 @@ describe("cases of locks on postgresql, statement by statement", () => {
     expect(await at.runtime.getInstance(local, { instanceId: "c" })).toMatchObject({ seq: 2 });
   });
 
-  test.each(["acquire", "wait", "renew", "release", "force-release"] as const)(
+  test.each(["acquire", "acquire-several", "wait", "renew", "release", "force-release"] as const)(
     "I9: %s cut off before any of its statements is repeated with its key and has happened once",
     async (verb) => {
       const progress = { cutAt: Infinity, statements: 0 };
@@ -222,7 +222,7 @@ describe("cases of locks on postgresql, statement by statement", () => {
       for (let cutAt = 1; ; cutAt += 1) {
         const name = `${verb}-${cutAt}`;
         const about = { key: name, session: "a" };
-        if (verb !== "acquire")
+        if (!verb.startsWith("acquire"))
           await at.runtime.acquireLock(local, {
             ...about,
             session: verb === "wait" ? "b" : "a",
@@ -233,6 +233,8 @@ describe("cases of locks on postgresql, statement by statement", () => {
           switch (verb) {
             case "acquire":
               return runtime.acquireLock(local, { ...keyed, holder: "h" });
+            case "acquire-several":
+              return runtime.acquireLocks(local, { ...keyed, keys: [name, `${name}-b`], holder: "h" });
             case "wait":
               return runtime.acquireLock(local, { ...keyed, holder: "h", waitMs: 150 });
             case "renew":
@@ -263,6 +265,10 @@ describe("cases of locks on postgresql, statement by statement", () => {
         switch (verb) {
           case "acquire":
             expect(again).toMatchObject({ result: "acquired", fence: 1 });
+            expect(count("ACQUIRED")).toBe(1);
+            break;
+          case "acquire-several":
+            expect(again).toMatchObject({ result: "acquired", locks: [{ fence: 1 }, { fence: 1 }] });
             expect(count("ACQUIRED")).toBe(1);
             break;
           case "wait":

@@ -7,12 +7,12 @@ import {
   deleteLock,
   foldLockLog,
   forceRelease,
-  giveUp,
   openLockBook,
   rejectWrite,
   release,
   renew,
   settle,
+  withdraw,
   type LockBook,
 } from "./lock-rules";
 
@@ -33,7 +33,12 @@ class Bench {
     return result;
   }
   acquire(session: string, waitMs = 0, ttlMs = 1_000) {
-    return this.run((book) => acquire(book, { session, holder: `h-${session}`, ttlMs, waitMs }));
+    return this.run((book) => {
+      const done = acquire([book], { session, holder: `h-${session}`, ttlMs, waitMs });
+      const { key: _key, ...first } =
+        done.result === "waiting" ? { key: "" } : must(done.locks[0], "one key");
+      return { result: done.result, ...first };
+    });
   }
   types(): string[] {
     return this.log.map((entry) => entry.type);
@@ -177,7 +182,7 @@ test("I7: whatever is done, folding the log gives the row, and the fence never f
             bench.run((book) => deleteLock(book, "gone"));
             break;
           case "give-up":
-            bench.run((book) => giveUp(book, each.session));
+            bench.run((book) => withdraw(book, each.session));
             break;
           case "reject":
             bench.run((book) =>

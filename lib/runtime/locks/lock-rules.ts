@@ -7,8 +7,8 @@
  *        Waiters are served in the order of their tickets; one that is gone is passed over.
  */
 import { assert } from "@/lib/base/assert";
+import { waiterSilentMs } from "@/lib/base/limits";
 import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
-import { waiterSilentMs } from "../limits";
 import { isHeldAt, type LockDetails, type LockEventType } from "./lock-views";
 import { isStateSession, noLeaseUntil } from "./state-session";
 
@@ -103,8 +103,11 @@ function serveNext(book: LockBook): string | null {
   for (const waiter of book.queue) {
     // A state gets all its keys at once, under its task: workers/settle-state-locks.
     if (isStateSession(waiter.session)) return null;
+    const isGone = waiter.heartbeatAt < book.now - waiterSilentMs;
+    // So does a call that asks for several, by its own process: acquire-lock.
+    if (waiter.keys !== null && !isGone) return null;
     book.leave(waiter);
-    if (waiter.heartbeatAt < book.now - waiterSilentMs) {
+    if (isGone) {
       book.enter("WAIT_TIMEOUT", {
         holder: waiter.holder,
         session: waiter.session,
@@ -133,11 +136,18 @@ export function grantToState(
   book: LockBook,
   to: { session: string; holder: string; actor: string; holdMaxMs: number | null },
 ): void {
-  const waiter = book.queue.find(({ session }) => session === to.session);
+  grantNext(book, { ...to, ttlMs: to.holdMaxMs ?? 0 });
+}
+
+function grantNext(book: LockBook, to: Parameters<typeof grant>[2]): void {
+  const waiter = placeOf(book, to.session);
   if (waiter) book.leave(waiter);
   const details = waiter ? { ticket: waiter.ticket, waitedMs: book.now - waiter.since } : {};
-  grant(book, waiter ? "HANDOFF" : "ACQUIRED", { ...to, ttlMs: to.holdMaxMs ?? 0 }, details);
+  grant(book, waiter ? "HANDOFF" : "ACQUIRED", to, details);
 }
+
+const placeOf = ({ queue }: LockBook, session: string): WaiterRow | undefined =>
+  queue.find((waiter) => waiter.session === session);
 
 /** A state begins to wait in line; null when it does already. */
 export function joinAsState(
@@ -152,17 +162,14 @@ export function joinAsState(
   book.row = { ...book.row, nextTicket: ticket + 1 };
   const waiter = { key: row.key, ticket, session, holder, actor, ttlMs: to.holdMaxMs ?? 0, since: now };
   // It needs no process that waits: its row is its word.
-  book.join({ ...waiter, givesUpAt, heartbeatAt: noLeaseUntil });
+  book.join({ ...waiter, givesUpAt, heartbeatAt: noLeaseUntil, keys: null });
   book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
 }
 
 /** The state was left: what it held is free, where it waited it waits no more. */
 export function leaveAsState(book: LockBook, session: string): void {
   if (book.row.session === session) release(book, { session, fence: book.row.fence });
-  else {
-    giveUp(book, session, "its state was left");
-    if (!book.isHeld()) serveNext(book);
-  }
+  else withdraw(book, session, "its state was left");
 }
 
 function grant(
@@ -197,11 +204,31 @@ const free = (row: LockRow): LockRow => ({
   expired: 0,
 });
 
+/** Of one command's keys, in their order. */
+export type LockBooks = readonly [LockBook, ...LockBook[]];
+
+export interface Granted {
+  key: string;
+  fence: number;
+  expiresAt: number;
+}
+export interface Standing {
+  key: string;
+  holder: string;
+  expiresAt: number;
+  position: number;
+}
+export interface Place {
+  key: string;
+  ticket: number;
+  givesUpAt: number;
+}
 export type Acquired =
-  | { result: "acquired"; fence: number; expiresAt: number }
-  /** `ticket` and `givesUpAt` tell this wait from one of the same session that took its place. */
-  | { result: "waiting"; ticket: number; givesUpAt: number }
-  | { result: "busy"; holder: string; expiresAt: number; position: number };
+  | { result: "acquired"; locks: Granted[] }
+  /** The places tell this wait from one of the same session that took them. */
+  | { result: "waiting"; places: Place[] }
+  /** Of those that another has, or that others are before it for. */
+  | { result: "busy"; locks: Standing[] };
 
 export interface AcquireCommand {
   session: string;
@@ -211,62 +238,86 @@ export interface AcquireCommand {
   waitMs: number;
 }
 
-/** Free or expired, and the caller first → fence + 1. Held by the same session: same fence. Else busy, or into the queue. */
-export function acquire(book: LockBook, { session, holder, ttlMs, waitMs }: AcquireCommand): Acquired {
-  const { actor, now } = book;
-  const mine = book.queue.find((waiter) => waiter.session === session);
-  if (book.isHeld() && book.row.session === session) {
+/**
+ * Each free or expired, and the caller first → fence + 1; held by the same session: same fence. Else none of them: busy, or into
+ * the queues of those that it doesn't hold.
+ */
+export function acquire(books: LockBooks, to: AcquireCommand): Acquired {
+  const { session, waitMs } = to;
+  if (books.every((book) => isHeldBy(book, session) || isNext(book, session))) {
+    for (const book of books) take(book, to);
+    return { result: "acquired", locks: grantedOf(books) };
+  }
+  if (waitMs === 0) return busy(books, session);
+  const missing = books.filter((book) => !isHeldBy(book, session));
+  const keys = keysOf(books);
+  if (!standsTogether(missing, session, keys))
+    for (const book of missing) withdraw(book, session, "its session asks anew");
+  return { result: "waiting", places: missing.map((book) => standInLine(book, to, keys)) };
+}
+
+export const isHeldBy = (book: LockBook, session: string): boolean =>
+  book.isHeld() && book.row.session === session;
+
+export const grantedOf = (books: LockBooks): Granted[] =>
+  books.map(({ row: { key, fence, expiresAt } }) => ({ key, fence, expiresAt: expiresAt ?? 0 }));
+
+/** Null: one key has no others. */
+const keysOf = (books: LockBooks): string | null =>
+  books.length === 1 ? null : JSON.stringify(books.map(({ row }) => row.key));
+
+/** Else it would be before another in one queue and behind it in the next. */
+function standsTogether(books: readonly LockBook[], session: string, keys: string | null): boolean {
+  const places = books.map((book) => placeOf(book, session));
+  return places.every((place) => place?.keys === keys) || places.every((place) => place === undefined);
+}
+
+function take(book: LockBook, { session, holder, ttlMs, waitMs }: AcquireCommand): void {
+  const mine = placeOf(book, session);
+  if (isHeldBy(book, session)) {
     if (mine) book.leave(mine);
     extend(book, ttlMs);
-    return heldBy(book);
+    return;
   }
-  const asked = { ttlMs, waitMs };
-  if (!book.isHeld() && book.queue.length === 0) {
-    book.enter("REQUESTED", { holder, session, details: asked });
-    grant(book, "ACQUIRED", { session, holder, ttlMs, actor }, {});
-    return heldBy(book);
-  }
-  if (waitMs > 0) {
-    if (mine) book.leave(mine);
-    else book.enter("REQUESTED", { holder, session, details: asked });
-    // Who asks again, having lost its connection, keeps its place.
-    const ticket = mine?.ticket ?? book.row.nextTicket;
-    if (!mine) book.row = { ...book.row, nextTicket: ticket + 1 };
-    const since = mine?.since ?? now;
-    // Later than that of the call whose place it takes: so they are told apart.
-    const givesUpAt = Math.max(now + waitMs, (mine?.givesUpAt ?? 0) + 1);
-    book.join({
-      key: book.row.key,
-      ticket,
-      session,
-      holder,
-      actor,
-      ttlMs,
-      since,
-      givesUpAt,
-      heartbeatAt: now,
-    });
-    if (!mine) book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
-    return { result: "waiting", ticket, givesUpAt };
-  }
-  return busy(book, session);
+  if (!mine) book.enter("REQUESTED", { holder, session, details: { ttlMs, waitMs } });
+  grantNext(book, { session, holder, ttlMs, actor: book.actor });
 }
 
-export function busy(book: LockBook, session: string): Acquired {
-  const place = book.queue.findIndex((waiter) => waiter.session === session);
-  return {
-    result: "busy",
-    holder: book.row.holder ?? book.queue[0]?.holder ?? "",
-    expiresAt: book.row.expiresAt ?? book.now,
-    position: (place === -1 ? book.queue.length : place) + 1,
-  };
+function standInLine(
+  book: LockBook,
+  { session, holder, ttlMs, waitMs }: AcquireCommand,
+  keys: string | null,
+): Place {
+  const { actor, now } = book;
+  const { key } = book.row;
+  const mine = placeOf(book, session);
+  if (mine) book.leave(mine);
+  else book.enter("REQUESTED", { holder, session, details: { ttlMs, waitMs } });
+  // Who asks again, having lost its connection, keeps its place.
+  const ticket = mine?.ticket ?? book.row.nextTicket;
+  if (!mine) book.row = { ...book.row, nextTicket: ticket + 1 };
+  const since = mine?.since ?? now;
+  // Later than that of the call whose place it takes: so they are told apart.
+  const givesUpAt = Math.max(now + waitMs, (mine?.givesUpAt ?? 0) + 1);
+  book.join({ key, ticket, session, holder, actor, ttlMs, since, givesUpAt, heartbeatAt: now, keys });
+  if (!mine) book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
+  return { key, ticket, givesUpAt };
 }
 
-const heldBy = ({ row }: LockBook): Acquired => ({
-  result: "acquired",
-  fence: row.fence,
-  expiresAt: row.expiresAt ?? 0,
-});
+export function busy(books: LockBooks, session: string): Acquired {
+  const missing = books.filter((book) => !isHeldBy(book, session));
+  const barred = missing.filter((book) => !isNext(book, session));
+  const locks = (barred.length > 0 ? barred : missing).map(({ row, queue, now }) => {
+    const place = queue.findIndex((waiter) => waiter.session === session);
+    return {
+      key: row.key,
+      holder: row.holder ?? queue[0]?.holder ?? "",
+      expiresAt: row.expiresAt ?? now,
+      position: (place === -1 ? queue.length : place) + 1,
+    };
+  });
+  return { result: "busy", locks };
+}
 
 function extend(book: LockBook, ttlMs: number): void {
   // A shorter lease than promised before would cut off who relies on it.
@@ -348,18 +399,17 @@ export function rejectWrite(
   });
 }
 
-/** A waiter that stops waiting on its own account; `wait`: unless the same session waits by another call by now. */
-export function giveUp(
-  book: LockBook,
-  session: string,
-  reason?: string,
-  wait?: { ticket: number; givesUpAt: number },
-): void {
-  const waiter = book.queue.find((each) => each.session === session);
+/**
+ * A waiter stops waiting on its own account, and who stands behind it is served; `place`: unless the same session waits by
+ * another call by now.
+ */
+export function withdraw(book: LockBook, session: string, reason?: string, place?: Place): void {
+  const waiter = placeOf(book, session);
   if (!waiter) return;
-  if (wait && (waiter.ticket !== wait.ticket || waiter.givesUpAt !== wait.givesUpAt)) return;
+  if (place && (waiter.ticket !== place.ticket || waiter.givesUpAt !== place.givesUpAt)) return;
   book.leave(waiter);
   book.enter("WAIT_TIMEOUT", { holder: waiter.holder, session, ...(reason === undefined ? {} : { reason }) });
+  if (!book.isHeld()) serveNext(book);
 }
 
 /**

@@ -27,6 +27,8 @@ export interface WaiterView {
   holder: string;
   since: number;
   givesUpAt: number | null;
+  /** What its call waits for together, this one among them. */
+  keys: string[];
 }
 export interface LockView extends LockSummary {
   queue: WaiterView[];
@@ -61,6 +63,16 @@ export interface LockLogEntry {
 export type AcquireResult =
   | { result: "acquired"; key: string; fence: number; expiresAt: number; replayed: boolean; valid: boolean }
   | { result: "busy"; key: string; holder: string; expiresAt: number; position: number };
+export type AcquireLocksResult =
+  | {
+      result: "acquired";
+      /** By key. */
+      locks: { key: string; fence: number; expiresAt: number }[];
+      replayed: boolean;
+      valid: boolean;
+    }
+  /** Those that another has, or that others are before it for; none of the rest was taken. */
+  | { result: "busy"; locks: { key: string; holder: string; expiresAt: number; position: number }[] };
 export interface RenewResult {
   key: string;
   fence: number;
@@ -130,6 +142,7 @@ export const viewWaiter = (row: WaiterRow, index: number): WaiterView => ({
   holder: row.holder,
   since: row.since,
   givesUpAt: row.givesUpAt,
+  keys: row.keys === null ? [row.key] : (JSON.parse(row.keys) as string[]),
 });
 
 export const viewLockLogEntry = (row: LockLogRow): LockLogEntry => ({

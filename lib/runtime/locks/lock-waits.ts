@@ -1,9 +1,11 @@
 /**
  * The calls of this process that wait in line for locks: one watcher for all of them, holding no connection.
  *
- * Holds: a grant by this process is noticed at once, one by another within 100 ms; while a call waits its place is kept
- *        alive, and when the process dies it falls silent and is passed over. One that would wait for ever is ended.
+ * Holds: a grant by this process is noticed at once, one by another within 100 ms; so is that locks asked for together could be
+ *        had, whose grant is the call's own to make. While a call waits its place is kept alive, and when the process dies it falls
+ *        silent and is passed over. One that would wait for ever is ended.
  */
+import { waiterSilentMs } from "@/lib/base/limits";
 import type { Store } from "@/lib/store/store";
 import type { Machines } from "../charts/machines";
 import { waiterBeatMs } from "../limits";
@@ -13,13 +15,13 @@ import { circlesMs, findDeadlocked } from "./wait-circles";
 const watchMs = 100;
 
 interface Waiting {
-  key: string;
+  keys: readonly string[];
   session: string;
   giveUpAt: number;
   resolve(end: WaitEnd): void;
 }
-/** `gone`: its caller is not there any more. `deadlock`: it would wait for ever. */
-export type WaitEnd = "granted" | "timeout" | "closed" | "gone" | "deadlock";
+/** `open`: nobody seems to be before it any more, it may ask. `gone`: its caller is not there any more. `deadlock`: it would wait for ever. */
+export type WaitEnd = "granted" | "open" | "timeout" | "closed" | "gone" | "deadlock";
 
 export class LockWaits {
   private readonly waiting = new Set<Waiting>();
@@ -36,10 +38,10 @@ export class LockWaits {
     store.onCommit(() => this.hint());
   }
 
-  waitFor(key: string, session: string, waitMs: number, caller?: AbortSignal): Promise<WaitEnd> {
+  waitFor(keys: readonly string[], session: string, waitMs: number, caller?: AbortSignal): Promise<WaitEnd> {
     return new Promise((resolve) => {
       if (caller?.aborted) return resolve("gone");
-      const one: Waiting = { key, session, giveUpAt: performance.now() + waitMs, resolve };
+      const one: Waiting = { keys, session, giveUpAt: performance.now() + waitMs, resolve };
       caller?.addEventListener("abort", () => this.end(one, "gone"), { once: true });
       this.waiting.add(one);
       this.watching ??= this.watch().finally(() => (this.watching = null));
@@ -68,15 +70,31 @@ export class LockWaits {
   }
 
   private async look(): Promise<void> {
-    const rows = await this.store.findLocks([...new Set([...this.waiting].map((one) => one.key))]);
-    const holders = new Map(rows.map((row) => [row.key, row.session]));
-    for (const one of this.waiting) if (holders.get(one.key) === one.session) this.end(one, "granted");
+    const { store, waiting } = this;
+    const rows = await store.findLocks([...new Set([...waiting].flatMap((one) => one.keys))]);
+    const locks = new Map(rows.map((row) => [row.key, row]));
+    const isHis = (key: string, session: string) => locks.get(key)?.session === session;
+    for (const one of waiting) if (one.keys.every((key) => isHis(key, one.session))) this.end(one, "granted");
+    const isFree = (key: string) =>
+      (locks.get(key)?.session ?? null) === null || locks.get(key)?.expired === 1;
+    const unheld = [...waiting].filter(({ keys, session }) =>
+      keys.every((key) => isFree(key) || isHis(key, session)),
+    );
+    if (unheld.length === 0) return;
+    const firsts = await store.findHeads([...new Set(unheld.flatMap((one) => one.keys))]);
+    const heads = new Map(firsts.map((head) => [head.key, head]));
+    const aliveSince = (await store.now()) - waiterSilentMs;
+    const isFirst = (key: string, session: string) => {
+      const head = heads.get(key);
+      return !head || head.session === session || head.heartbeatAt < aliveSince;
+    };
+    for (const one of unheld) if (one.keys.every((key) => isFirst(key, one.session))) this.end(one, "open");
   }
 
   private async beat(): Promise<void> {
     if (performance.now() < this.beatAt || this.waiting.size === 0) return;
     this.beatAt = performance.now() + waiterBeatMs;
-    const waiters = [...this.waiting].map(({ key, session }) => ({ key, session }));
+    const waiters = [...this.waiting].flatMap(({ keys, session }) => keys.map((key) => ({ key, session })));
     await this.store.transaction(async (tx) => {
       const heartbeatAt = await tx.now();
       await tx.beatWaiters(waiters.map((waiter) => ({ ...waiter, heartbeatAt })));
@@ -88,7 +106,7 @@ export class LockWaits {
     this.circlesAt = performance.now() + circlesMs;
     for (const { key, session } of await findDeadlocked(this.store, this.machines)) {
       for (const one of this.waiting) {
-        if (one.key === key && one.session === session) this.end(one, "deadlock");
+        if (one.keys.includes(key) && one.session === session) this.end(one, "deadlock");
       }
     }
   }

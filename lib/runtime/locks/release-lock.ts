@@ -22,11 +22,11 @@ export function releaseLock(
   requirePermission(actor, "locks:use");
   const { key, session, fence } = args;
   return runLockCommand<ReleaseResult>(context, actor, {
-    key,
+    keys: [key],
     verb: "release",
     args: { session, fence },
     idempotencyKey: args.idempotencyKey,
-    rule: (book) => {
+    rule: ([book]) => {
       const result = release(book, { session, fence });
       // The fence that counts now: the caller's own, or the newer one that made it stale.
       return {

@@ -20,11 +20,11 @@ export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLock
   requirePermission(actor, "locks:use");
   const { key, session, fence, ttlMs } = args;
   return runLockCommand<RenewResult>(context, actor, {
-    key,
+    keys: [key],
     verb: "renew",
     args: { session, fence, ttlMs: ttlMs ?? null },
     idempotencyKey: args.idempotencyKey,
-    rule: async (book, tx) => {
+    rule: async ([book], tx) => {
       const renewed = renew(book, { session, fence, ttlMs });
       if (!("lost" in renewed)) return { kind: "kept", result: { key, ...renewed, replayed: false } };
       const forced = renewed.lost === "superseded" && (await tx.wasForced(key, fence + 1));

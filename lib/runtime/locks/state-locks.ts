@@ -6,6 +6,7 @@
  */
 import type { Machine } from "@/lib/statechart/machine";
 import type { Snapshot } from "@/lib/statechart/snapshot";
+import type { LockRow } from "@/lib/store/locks";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import { internalMessage } from "../stepping/internal-message";
@@ -66,6 +67,41 @@ export async function releaseStateLocks(
     settle(book);
     await writeLockBook(tx, book, null);
   }
+}
+
+/**
+ * The locks' rows, made when missing and held in the order of `keys`, which are sorted; settled at a time that is read after all
+ * of them (I10).
+ */
+export async function holdLockBooks(
+  tx: StoreTransaction,
+  keys: readonly string[],
+  actor: string,
+): Promise<LockBook[]> {
+  const rows: LockRow[] = [];
+  for (const key of keys) rows.push(await tx.lockLock(key));
+  return settled(tx, rows, actor);
+}
+
+/** The same of one lock when there is a row. */
+export async function holdLockBookIfAny(
+  tx: StoreTransaction,
+  key: string,
+  actor: string,
+): Promise<LockBook[]> {
+  const row = await tx.lockLockIfAny(key);
+  return row ? settled(tx, [row], actor) : [];
+}
+
+async function settled(tx: StoreTransaction, rows: readonly LockRow[], actor: string): Promise<LockBook[]> {
+  const now = await tx.now();
+  const books: LockBook[] = [];
+  for (const row of rows) {
+    const book = openLockBook(row, await tx.readWaiters(row.key), now, actor);
+    settle(book);
+    books.push(book);
+  }
+  return books;
 }
 
 /** Writes a book; states that lost the lock hear `lock.lost` {key, reason}. */

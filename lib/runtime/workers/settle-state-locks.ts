@@ -4,6 +4,8 @@
  * Holds: I2 the grant, the task's end and its answer commit together. Lock order: the task, then the locks by key. Tickets are
  *        taken in all queues at once, so that who is before another in one queue is so in all: no circle.
  */
+import { must } from "@/lib/base/assert";
+import { lockKeysMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 import { isJsonObject, type Json } from "@/lib/base/json";
 import { parseDelay } from "@/lib/statechart/delay";
@@ -12,16 +14,8 @@ import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { TaskKey, TaskRow } from "@/lib/store/tasks";
 import { over } from "../tasks/answer-parents";
 import { lockWaitMs } from "../limits";
-import {
-  giveUp,
-  grantToState,
-  isNext,
-  joinAsState,
-  openLockBook,
-  settle,
-  type LockBook,
-} from "../locks/lock-rules";
-import { writeLockBook } from "../locks/state-locks";
+import { grantToState, isNext, joinAsState, withdraw, type LockBook } from "../locks/lock-rules";
+import { holdLockBooks, writeLockBook } from "../locks/state-locks";
 import { stateSessionOf, taskOfSession } from "../locks/state-session";
 import type { EndlessWait } from "../locks/wait-circles";
 import type { TaskError } from "../tasks/task-rules";
@@ -31,7 +25,7 @@ const statesMax = 100;
 /** True when something was granted. */
 export async function grantReadyStates(store: Store): Promise<boolean> {
   let granted = 0;
-  for (const { session, holder } of await store.findReadyStates(statesMax)) {
+  for (const { session, holder } of await store.findReadyStates(await store.now(), statesMax)) {
     const task = taskOfSession(session, holder);
     if (task && (await settleLockTask(store, task))) granted += 1;
   }
@@ -61,16 +55,9 @@ async function settled(
   if ("error" in read) return over(task, { error: read.error }, "system", writes, await tx.now());
   const { keys, waitMs, holdMaxMs } = read;
   const session = stateSessionOf(task);
-  const books: LockBook[] = [];
-  let now = 0;
-  for (const key of keys) {
-    const row = await tx.lockLock(key);
-    now = await tx.now();
-    const book = openLockBook(row, await tx.readWaiters(key), now, `instance:${task.instanceId}`);
-    settle(book);
-    books.push(book);
-  }
   const to = { session, holder: task.instanceId, actor: `instance:${task.instanceId}`, holdMaxMs };
+  const books = await holdLockBooks(tx, keys, to.actor);
+  const now = must(books[0], "a request names a key").now;
   const blocking = books.find((book) => !isNext(book, session));
   let after: TaskRow;
   if (!blocking) {
@@ -81,7 +68,7 @@ async function settled(
     for (const book of books) joinAsState(book, { ...to, givesUpAt: now + waitMs });
     after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: now + waitMs, updatedAt: now };
   } else if (endless && task.status === "running" && standsBehind(books, endless)) {
-    for (const book of books) giveUp(book, session, "it would wait for ever");
+    for (const book of books) withdraw(book, session, "it would wait for ever");
     const { key, heldHolder } = endless;
     const holder = endless.heldBy === null ? null : heldHolder;
     const error: TaskError = {
@@ -91,7 +78,7 @@ async function settled(
     };
     after = over(task, { error }, "system", writes, now);
   } else if (task.status === "pending" || (task.dueAt ?? Infinity) <= now) {
-    for (const book of books) giveUp(book, session);
+    for (const book of books) withdraw(book, session);
     const { key, holder } = blocking.row;
     const error: TaskError = {
       code: "lock-timeout",
@@ -114,15 +101,14 @@ function standsBehind(books: readonly LockBook[], { key, session, ahead }: Endle
 type LockRequest = { keys: string[]; waitMs: number; holdMaxMs: number | null } | { error: TaskError };
 
 const wrong = (message: string): { error: TaskError } => ({ error: { code: "bad-input", message } });
-const keysMax = 20;
 const holdMaxMaxMs = 24 * 3_600_000;
 
 /** `{keys, wait?, holdMax?}`: a key or a list of them; times as delays are written. */
 export function readLockRequest(input: Json): LockRequest {
   if (!isJsonObject(input)) return wrong("the input must be an object with `keys`");
   const named = typeof input.keys === "string" ? [input.keys] : input.keys;
-  if (!Array.isArray(named) || named.length === 0 || named.length > keysMax)
-    return wrong(`\`keys\` must be a text or a list of 1 to ${keysMax}`);
+  if (!Array.isArray(named) || named.length === 0 || named.length > lockKeysMax)
+    return wrong(`\`keys\` must be a text or a list of 1 to ${lockKeysMax}`);
   const keys = [
     ...new Set(
       named.filter(

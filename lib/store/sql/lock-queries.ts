@@ -5,6 +5,7 @@
  *        I7 row, log and queue are written together.
  */
 import { must } from "@/lib/base/assert";
+import { waiterSilentMs } from "@/lib/base/limits";
 import type {
   LockCommandRow,
   LockFilter,
@@ -54,9 +55,13 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       handle.query<LockLogRow>(
         sql`SELECT ${lockLog.all} FROM ${lockLog.name} WHERE "key" = ${key} AND "seq" < ${before ?? Number.MAX_SAFE_INTEGER} ORDER BY "seq" DESC LIMIT ${limit}`,
       ),
-    findReadyStates: (limit) =>
+    findHeads: (keys) =>
       handle.query(
-        sql`SELECT w."session" AS "session", w."holder" AS "holder" ${readyStates} LIMIT ${limit}`,
+        sql`SELECT "key", "session", "heartbeat_at" AS "heartbeatAt" FROM "lock_waiters" AS w WHERE "key" IN ${dialect.texts(keys)} AND "ticket" = (SELECT min("ticket") FROM "lock_waiters" AS b WHERE b."key" = w."key")`,
+      ),
+    findReadyStates: (now, limit) =>
+      handle.query(
+        sql`SELECT w."session" AS "session", w."holder" AS "holder" ${readyStates(now - waiterSilentMs)} LIMIT ${limit}`,
       ),
     async findUnsettled(now, limit) {
       const rows = await handle.query<{ key: string }>(unsettled(now, limit));
@@ -73,7 +78,9 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
   };
 }
 
-export const readyStates = sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket")`;
+/** `aliveSince`: who has not been heard of since then stands in nobody's way. */
+export const readyStates = (aliveSince: number | Sql): Sql =>
+  sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket" AND b."heartbeat_at" >= ${aliveSince})`;
 /** The lock task whose state that session is. */
 const isStateOf = (task: string, place: string): Sql =>
   raw(

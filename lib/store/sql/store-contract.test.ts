@@ -560,6 +560,7 @@ describe.each(providers)("on %s", (provider) => {
         since: 5,
         givesUpAt: 40,
         heartbeatAt: 5,
+        keys: '["k","l"]',
       };
       const answer = { key: "k", scope: "acquire:a", idem: "1", digest: "d", result: "{}", at: 5 };
       await store.transaction(async (tx) => {
@@ -568,6 +569,7 @@ describe.each(providers)("on %s", (provider) => {
         await tx.beatWaiters([{ key: "k", session: "w", heartbeatAt: 30 }]);
       });
       expect(await store.listWaiters("k")).toEqual([{ ...waiter, heartbeatAt: 30 }]);
+      expect(await store.findHeads(["k", "l"])).toEqual([{ key: "k", session: "w", heartbeatAt: 30 }]);
       expect(await store.findLock("k")).toMatchObject({ waiters: 1, oldestWaiterSince: 5 });
       expect(await store.transaction((tx) => tx.findLockCommand("k", "acquire:a", "1"))).toEqual(answer);
       expect(await store.transaction((tx) => tx.findLockCommand("k", "acquire:b", "1"))).toBeNull();

@@ -297,6 +297,7 @@ export const lockWaiters = table("lock_waiters", {
   since: "bigint",
   givesUpAt: "bigint",
   heartbeatAt: "bigint",
+  keys: "text",
 });
 
 export const retention = table("retention", {

@@ -3,6 +3,7 @@
  *
  * Holds: each part is the condition by which the kind's own verb finds it, and ends at the first row of an index.
  */
+import { waiterSilentMs } from "@/lib/base/limits";
 import type { Work, WorkReads } from "../work";
 import { dueBatches } from "./batch-queries";
 import { dueFamilies, orphans } from "./child-queries";
@@ -14,6 +15,7 @@ import { raw, sql, type Sql } from "./statement";
 import { dueTasks, freeKeys } from "./task-queries";
 
 const now = raw(`t."now"`);
+const aliveSince = raw(`t."now" - ${waiterSilentMs}`);
 const exists = (...sources: Sql[]): Sql =>
   sources.map((source) => sql`EXISTS (SELECT 1 ${source})`).reduce((one, other) => sql`${one} OR ${other}`);
 
@@ -25,7 +27,7 @@ export function workReads(reader: Reader, provider: Provider, clock?: () => numb
         sql`SELECT ${exists(
           sql`FROM "mailbox" WHERE "parked" = 0`,
           sql`FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now}`,
-        )} AS "steps", ${exists(dueTasks(now), freeKeys)} AS "tasks", ${exists(dueFamilies(now), readyStates, orphans)} AS "children", ${exists(
+        )} AS "steps", ${exists(dueTasks(now), freeKeys)} AS "tasks", ${exists(dueFamilies(now), readyStates(aliveSince), orphans)} AS "children", ${exists(
           sql`FROM "instances" WHERE "status" = 'compensating' AND "deleted_at" IS NULL`,
         )} AS "sagas", ${exists(unsettledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${time} AS "now" FROM "clock") AS t`,
       );

@@ -21,7 +21,9 @@ const usualWeights = {
   send: 44,
   repeat: 6,
   start: 6,
-  lock: 14,
+  lock: 11,
+  /** Locks at once. */
+  several: 3,
   control: 8,
   task: 13,
   dead: 3,
@@ -381,24 +383,33 @@ export class Client {
 
   private async acquire(): Promise<void> {
     const key = this.random.pick(this.history.lockKeys);
+    const call = this.newAcquire();
+    const told = await this.ask(true, (runtime) => runtime.acquireLock(actor, { key, ...call }));
+    if (told.kind === "done" && told.value.result === "acquired") this.noteGrants(call.session, [told.value]);
+  }
+
+  /** All of them or none. */
+  async several(): Promise<void> {
+    const keys = this.history.lockKeys;
+    const call = this.newAcquire();
+    const told = await this.ask(true, (runtime) => runtime.acquireLocks(actor, { keys, ...call }));
+    if (told.kind === "done" && told.value.result === "acquired")
+      this.noteGrants(call.session, told.value.locks);
+  }
+
+  private newAcquire() {
     const idempotencyKey = this.fresh("s");
     const session = this.sessionOf(idempotencyKey);
     const ttlMs = this.random.chance(0.5) ? 5_000 : 60_000;
     const waitMs = this.random.chance(0.5) ? 1_000 : 0;
-    const told = await this.ask(true, (runtime) =>
-      runtime.acquireLock(actor, {
-        key,
-        session,
-        holder: `h${this.number}`,
-        ttlMs,
-        waitMs,
-        idempotencyKey,
-      }),
-    );
-    if (told.kind !== "done" || told.value.result !== "acquired") return;
-    const { fence } = told.value;
-    this.held.push({ key, session, fence });
-    this.history.grants.push({ key, session, fence });
+    return { session, holder: `h${this.number}`, ttlMs, waitMs, idempotencyKey };
+  }
+
+  private noteGrants(session: string, locks: readonly { key: string; fence: number }[]): void {
+    for (const { key, fence } of locks) {
+      this.held.push({ key, session, fence });
+      this.history.grants.push({ key, session, fence });
+    }
   }
 
   private sessionOf(fresh: string): string {

@@ -18,8 +18,11 @@ export interface Mutation extends Change {
 }
 
 const nothing = Object.fromEntries(
-  ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
-    .concat("children", "force", "migrate", "person", "batch")
+  [
+    ["send", "repeat", "start", "lock", "several", "control", "task", "dead", "together", "session"],
+    ["fork", "reset", "children", "force", "migrate", "person", "batch"],
+  ]
+    .flat()
     .map((name) => [name, 0]),
 );
 /** So that a seed has much of what the fault is about. */
@@ -140,8 +143,8 @@ export const mutations: Record<string, Mutation> = {
   "waiter-granted-twice": {
     what: "who is granted a lock after waiting stays in its queue",
     file: lockRules,
-    from: "book.leave(waiter);\n    if (waiter.heartbeatAt",
-    to: "if (waiter.heartbeatAt",
+    from: "book.leave(waiter);\n    if (isGone)",
+    to: "if (isGone)",
     level: "boundary",
     seed: 4,
     says: "I7",

@@ -80,7 +80,20 @@ function mailboxes(
 }
 
 const nothing = Object.fromEntries(
-  ["send", "repeat", "start", "lock", "control", "task", "dead", "together", "session", "fork", "reset"]
+  [
+    "send",
+    "repeat",
+    "start",
+    "lock",
+    "several",
+    "control",
+    "task",
+    "dead",
+    "together",
+    "session",
+    "fork",
+    "reset",
+  ]
     .concat("children", "force")
     .map((name) => [name, 0]),
 );

@@ -1,0 +1,197 @@
+/**
+ * What acquiring one lock and acquiring several have in common: asking, waiting in line, and leaving it.
+ */
+import type { Actor } from "@/lib/access/actor";
+import { requirePermission } from "@/lib/access/require-permission";
+import { isPassing, LockstepError } from "@/lib/base/errors";
+import type { JsonObject } from "@/lib/base/json";
+import type { Store } from "@/lib/store/store";
+import type { Idempotent } from "../call";
+import { lockTtlMs } from "../limits";
+import {
+  acquire,
+  busy,
+  grantedOf,
+  isHeldBy,
+  withdraw,
+  type Acquired,
+  type LockBook,
+  type LockBooks,
+  type Place,
+  type Standing,
+} from "./lock-rules";
+import type { WaitEnd } from "./lock-waits";
+import { pause } from "../pause";
+import { requireText } from "../require-payload";
+import { runLockCommand, type LockOutcome } from "./run-lock-command";
+import { isStateSession } from "./state-session";
+import { shuttingDown, type RuntimeContext } from "../runtime-context";
+
+export interface AcquireArgs extends Idempotent {
+  session: string;
+  holder: string;
+  ttlMs?: number | undefined;
+  waitMs?: number | undefined;
+  /** Ends the wait of a caller that has gone: it leaves the queues, and is not granted the locks. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How a verb asks, and how it tells what came of it. */
+export interface Asking<T extends Told> {
+  /** Sorted, none twice. */
+  keys: readonly [string, ...string[]];
+  verb: string;
+  /** What tells its calls apart, beside what all have. */
+  args: JsonObject;
+  tell: (answer: Exclude<Acquired, { result: "waiting" }>) => T;
+  replay: (result: T, books: LockBooks) => T;
+}
+
+/** The grant made under that fence still holds. */
+export const stands = (book: LockBook | undefined, session: string, fence: number): boolean =>
+  book !== undefined && isHeldBy(book, session) && book.row.fence === fence;
+
+interface Told {
+  result: "acquired" | "busy";
+}
+type Waiting = Extract<Acquired, { result: "waiting" }>;
+const isWaiting = (answer: Told | Waiting): answer is Waiting => answer.result === "waiting";
+
+export async function acquireTogether<T extends Told>(
+  context: RuntimeContext,
+  actor: Actor,
+  args: AcquireArgs,
+  asking: Asking<T>,
+): Promise<T> {
+  requirePermission(actor, "locks:use");
+  for (const field of ["session", "holder"] as const) requireText(args[field], field);
+  const { keys } = asking;
+  const { session, waitMs = 0 } = args;
+  if (isStateSession(session)) {
+    throw new LockstepError("bad-request", "A session whose name begins with state: is a chart's own.", {
+      details: { field: "session" },
+    });
+  }
+  if (waitMs > 0) await requireNoCircle(context.store, keys, session);
+  const giveUpAt = performance.now() + waitMs;
+  const left = () => Math.max(1, Math.round(giveUpAt - performance.now()));
+  let answer = await ask(context, actor, args, asking, waitMs);
+  while (isWaiting(answer)) {
+    const waiting: Waiting = answer;
+    const end = await context.lockWaits.waitFor(keys, session, left(), args.signal);
+    if (end !== "open") return leave(context, actor, args, asking, { places: waiting.places, end });
+    answer = await ask(context, actor, args, asking, left()).catch(async (error: unknown) => {
+      if (!isPassing(error)) throw error;
+      // Its place is kept, and its time goes on running.
+      await pause(tryEveryMs, context.closing);
+      return waiting;
+    });
+  }
+  return answer;
+}
+
+const tryEveryMs = 100;
+
+interface Leaving {
+  places: readonly Place[];
+  end: Exclude<WaitEnd, "open">;
+}
+
+/** Granted: the answer is kept for repeats. Else it leaves the queues. */
+async function leave<T extends Told>(
+  context: RuntimeContext,
+  actor: Actor,
+  args: AcquireArgs,
+  asking: Asking<T>,
+  leaving: Leaving,
+): Promise<T> {
+  const { end } = leaving;
+  let behind: Standing | undefined;
+  const last = await ask(context, actor, args, { ...asking, tell }, 0, leaving);
+  function tell(answer: Parameters<Asking<T>["tell"]>[0]): T {
+    behind = answer.result === "busy" ? answer.locks[0] : undefined;
+    return asking.tell(answer);
+  }
+  if (isWaiting(last)) throw new LockstepError("internal", "a call that does not wait was told to");
+  if (end === "closed" && behind) throw shuttingDown();
+  if (end === "deadlock" && behind) {
+    const { key, holder } = behind;
+    throw new LockstepError(
+      "lock-deadlock",
+      `Waiting for ${key} would never end: ${holder} is before ${args.session} and waits, directly or through others, for a lock that ${args.session} holds. Release that first.`,
+      { details: { key, session: args.session } },
+    );
+  }
+  return last;
+}
+
+const reasons: Record<Leaving["end"], string> = {
+  granted: "its time is up",
+  timeout: "its time is up",
+  closed: "the server is shutting down",
+  gone: "its call is gone",
+  deadlock: "it would wait for ever",
+};
+
+function ask<T extends Told>(
+  context: RuntimeContext,
+  actor: Actor,
+  args: AcquireArgs,
+  asking: Asking<T>,
+  waitMs: number,
+  leaving?: Leaving,
+): Promise<T | Waiting> {
+  const { session, holder, ttlMs = lockTtlMs } = args;
+  const { keys, verb, tell, replay } = asking;
+  const answerOf = (done: Acquired): LockOutcome<T | Waiting> =>
+    done.result === "acquired"
+      ? { kind: "kept", result: tell(done) }
+      : { kind: "given", result: done.result === "busy" ? tell(done) : done };
+  return runLockCommand<T | Waiting>(context, actor, {
+    keys,
+    verb,
+    args: { session, holder, ttlMs, ...asking.args },
+    idempotencyKey: args.idempotencyKey,
+    asks: true,
+    ending: leaving !== undefined,
+    rule: (books) => {
+      const command = { session, holder, ttlMs, waitMs };
+      if (leaving === undefined) return answerOf(acquire(books, command));
+      if (books.every((book) => isHeldBy(book, session)))
+        return answerOf({ result: "acquired", locks: grantedOf(books) });
+      const isThere = leaving.end !== "gone" && leaving.end !== "closed";
+      const answer = isThere ? acquire(books, command) : busy(books, session);
+      for (const place of leaving.places) {
+        const book = books.find(({ row }) => row.key === place.key);
+        if (book) withdraw(book, session, reasons[leaving.end], place);
+      }
+      return answerOf(answer);
+    },
+    replay: (result, books) => (isWaiting(result) ? result : replay(result, books)),
+  });
+}
+
+/** Longer chains than this are not searched; the leases end them. */
+const chainMax = 50;
+
+/** Follows who waits for whom from the keys' holders; arriving at the caller closes the circle. */
+async function requireNoCircle(store: Store, keys: readonly string[], session: string): Promise<void> {
+  const held = (await store.findLocks(keys)).filter(
+    (lock) => lock.session !== null && lock.session !== session,
+  );
+  let frontier = held.flatMap((lock) => lock.session ?? []);
+  const seen = new Set<string>(frontier);
+  for (let length = 0; length < chainMax && frontier.length > 0; length += 1) {
+    const blocking = await store.sessionsBlocking(frontier);
+    const back = blocking.find((each) => each.holder === session);
+    if (back) {
+      throw new LockstepError(
+        "lock-deadlock",
+        `Waiting for ${keys.join(", ")} would never end: ${held.map((lock) => `${lock.session ?? ""} holds ${lock.key}`).join(", ")} and waits, directly or through others, for ${back.key}, which ${session} holds. Release that first.`,
+        { details: { key: held[0]?.key ?? keys[0] ?? "", session, holds: back.key } },
+      );
+    }
+    frontier = [...new Set(blocking.map((each) => each.holder))].filter((each) => !seen.has(each));
+    for (const each of frontier) seen.add(each);
+  }
+}

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "lock_waiters" ADD COLUMN "keys" TEXT;
