@@ -71,10 +71,7 @@ export async function withLock<T>(
     ...options,
     ttlMs,
     goodUntil,
-    renew: async () => {
-      await renewAll(client, proofs, ttlMs);
-      return ttlMs;
-    },
+    renew: () => renewAll(client, proofs, ttlMs),
     timeIsUp: () =>
       new LockstepError("lock-lost", `The lock ${asked.join(", ")} could not be renewed in time.`, {
         details: { key: proof.key },
@@ -88,8 +85,11 @@ export async function withLock<T>(
   }
 }
 
-const renewAll = (client: Client, proofs: readonly LockProof[], ttlMs: number) =>
-  Promise.all(proofs.map((proof) => client.renewLock({ ...proof, ttlMs })));
+/** How long all of them last from now on, ms. */
+async function renewAll(client: Client, proofs: readonly LockProof[], ttlMs: number): Promise<number> {
+  const renewed = await Promise.all(proofs.map((proof) => client.renewLock({ ...proof, ttlMs })));
+  return Math.min(...renewed.map(({ leftMs }) => leftMs));
+}
 
 /** A key for all tries: a grant whose answer was lost is got again, not waited out. */
 async function acquire(
@@ -114,8 +114,7 @@ async function acquire(
         // While it waited, or by a try whose answer was lost: when it was granted is not known, but that it was not before.
         if (performance.now() < beganAt + ttlMs / 3) return { proofs, goodUntil: beganAt + ttlMs };
         const renewedAt = performance.now();
-        await renewAll(client, proofs, ttlMs);
-        return { proofs, goodUntil: renewedAt + ttlMs };
+        return { proofs, goodUntil: renewedAt + (await renewAll(client, proofs, ttlMs)) };
       }
       if (performance.now() >= giveUpAt) throw busy(answer);
     } catch (error) {

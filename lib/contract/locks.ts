@@ -126,7 +126,11 @@ export const renewResult = z.object({
   key: z.string(),
   fence: z.int(),
   expiresAt: timestamp,
+  /** Of the lease, by the database's clock when this was answered; 0: it is over. */
+  leftMs: z.int(),
   replayed: z.boolean(),
+  /** With a replay: does the grant still hold? */
+  valid: z.boolean(),
 });
 export const releaseResult = z.object({
   result: z.enum(["released", "already-released", "stale"]),

@@ -3,7 +3,8 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { must } from "@/lib/base/assert";
-import { acquireTogether, stands, type AcquireArgs } from "./acquire-together";
+import { acquireTogether, type AcquireArgs } from "./acquire-together";
+import { stands } from "./lock-rules";
 import type { AcquireResult } from "./lock-views";
 import { requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";

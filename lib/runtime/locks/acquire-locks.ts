@@ -7,7 +7,8 @@
 import type { Actor } from "@/lib/access/actor";
 import { LockstepError } from "@/lib/base/errors";
 import { lockKeysMax } from "@/lib/base/limits";
-import { acquireTogether, stands, type AcquireArgs } from "./acquire-together";
+import { acquireTogether, type AcquireArgs } from "./acquire-together";
+import { stands } from "./lock-rules";
 import type { AcquireLocksResult } from "./lock-views";
 import { requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";

@@ -15,7 +15,6 @@ import {
   isHeldBy,
   withdraw,
   type Acquired,
-  type LockBook,
   type LockBooks,
   type Place,
   type Standing,
@@ -46,10 +45,6 @@ export interface Asking<T extends Told> {
   tell: (answer: Exclude<Acquired, { result: "waiting" }>) => T;
   replay: (result: T, books: LockBooks) => T;
 }
-
-/** The grant made under that fence still holds. */
-export const stands = (book: LockBook | undefined, session: string, fence: number): boolean =>
-  book !== undefined && isHeldBy(book, session) && book.row.fence === fence;
 
 interface Told {
   result: "acquired" | "busy";

@@ -259,6 +259,10 @@ export function acquire(books: LockBooks, to: AcquireCommand): Acquired {
 export const isHeldBy = (book: LockBook, session: string): boolean =>
   book.isHeld() && book.row.session === session;
 
+/** The grant made under that fence still holds. */
+export const stands = (book: LockBook | undefined, session: string, fence: number): boolean =>
+  book !== undefined && isHeldBy(book, session) && book.row.fence === fence;
+
 export const grantedOf = (books: LockBooks): Granted[] =>
   books.map(({ row: { key, fence, expiresAt } }) => ({ key, fence, expiresAt: expiresAt ?? 0 }));
 

@@ -77,7 +77,11 @@ export interface RenewResult {
   key: string;
   fence: number;
   expiresAt: number;
+  /** Of the lease, now; 0: it is over. */
+  leftMs: number;
   replayed: boolean;
+  /** With a replay: does the grant still hold? */
+  valid: boolean;
 }
 export interface ReleaseResult {
   result: "released" | "already-released" | "stale";

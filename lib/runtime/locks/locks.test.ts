@@ -145,6 +145,31 @@ describe.each(providers)("locks on %s", (provider) => {
     expect(await acquire("c", { idempotencyKey: "3" })).toMatchObject({ result: "acquired", fence: 3 });
   });
 
+  test("I4: a renewal repeated with its key is done once, and says whether the grant still holds, and how long", async () => {
+    await acquire("a", { ttlMs: 30_000 });
+    const again = () =>
+      at.runtime.renewLock(local, {
+        key: "zone/1",
+        session: "a",
+        fence: 1,
+        ttlMs: 60_000,
+        idempotencyKey: "r",
+      });
+    const first = await again();
+    expect(first).toMatchObject({ leftMs: 60_000, replayed: false, valid: true });
+    await advance(at.database.url, 20_000);
+    const second = await again();
+    expect(second).toEqual({ ...first, leftMs: second.leftMs, replayed: true });
+    expect(second.leftMs).toBeLessThanOrEqual(40_000);
+    expect(second.leftMs).toBeGreaterThan(30_000);
+    await advance(at.database.url, 41_000);
+    expect(await again()).toEqual({ ...first, leftMs: 0, replayed: true, valid: false });
+    await acquire("b");
+    expect(await again()).toMatchObject({ fence: 1, leftMs: 0, replayed: true, valid: false });
+    const { items } = await at.runtime.getLockLog(local, { key: "zone/1" });
+    expect(items.filter(({ type }) => type === "RENEWED")).toHaveLength(1);
+  });
+
   test("force-release compares the fence, says what it did, is audited and safe to repeat", async () => {
     await acquire("a");
     const force = (expectedFence: number, idempotencyKey?: string) =>

@@ -1,4 +1,8 @@
-/** The holder is done: the next waiter is served in the same transaction. */
+/**
+ * The holder is done: the next waiter is served in the same transaction.
+ *
+ * Holds: a repeat gets the first answer, which stays true: no fence that was given up, or was stale, is good again.
+ */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { Idempotent } from "../call";

@@ -1,9 +1,13 @@
-/** A longer lease for who still holds it. */
+/**
+ * A longer lease for who still holds it.
+ *
+ * Holds: a repeat gets the first answer, and hears whether that grant still holds and how long.
+ */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
 import type { Idempotent } from "../call";
-import { renew, type LostReason } from "./lock-rules";
+import { renew, stands, type LostReason } from "./lock-rules";
 import type { RenewResult } from "./lock-views";
 import { runLockCommand } from "./run-lock-command";
 import type { RuntimeContext } from "../runtime-context";
@@ -26,12 +30,19 @@ export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLock
     idempotencyKey: args.idempotencyKey,
     rule: async ([book], tx) => {
       const renewed = renew(book, { session, fence, ttlMs });
-      if (!("lost" in renewed)) return { kind: "kept", result: { key, ...renewed, replayed: false } };
+      if (!("lost" in renewed)) {
+        const leftMs = renewed.expiresAt - book.now;
+        return { kind: "kept", result: { key, ...renewed, leftMs, replayed: false, valid: true } };
+      }
       const forced = renewed.lost === "superseded" && (await tx.wasForced(key, fence + 1));
       const reason = forced ? "forced" : renewed.lost;
       return { kind: "refused", error: lockLost(key, fence, reason, book.row.fence) };
     },
-    replay: (result) => ({ ...result, replayed: true }),
+    replay: (result, [book]) => {
+      const valid = stands(book, session, fence);
+      const leftMs = valid ? (book.row.expiresAt ?? 0) - book.now : 0;
+      return { ...result, leftMs, replayed: true, valid };
+    },
   });
 }
 
