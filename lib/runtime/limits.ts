@@ -35,8 +35,6 @@ export const claimMax = 100;
 export const claimTypesMax = 50;
 /** A waiting claim answers before proxies cut it off. */
 export const claimWaitMaxMs = 30_000;
-/** A minute's wait counts as one priority tier. */
-export const rankPerTierMs = 60_000;
 /** Tasks that one server carries out at once by itself. */
 export const ownSlots = 4;
 /** How long a state waits for its locks when it doesn't say. */

@@ -10,6 +10,7 @@ import { findJsonFault } from "@/lib/base/json-fault";
 import { labelKeyMax, labelsMax, labelValueMax, payloadBytesMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 import type { StepInput } from "@/lib/statechart/step";
+import { priorityMax } from "@/lib/store/instances";
 
 /** Deeper data overflows the stacks of those who walk it by recursion. */
 const depthMax = 100;
@@ -35,6 +36,18 @@ export function requireText(value: string, field: string): string {
   throw new LockstepError(
     "bad-request",
     `${field} holds a character that can't be stored (U+0000 or half a surrogate pair).`,
+    {
+      details: { field },
+    },
+  );
+}
+
+/** A priority beyond these is one that no claim looks for. */
+export function requirePriority(value: number, field: string): void {
+  if (Number.isInteger(value) && value >= 0 && value <= priorityMax) return;
+  throw new LockstepError(
+    "bad-request",
+    `${field} is a whole number from 0 to ${priorityMax}, not ${value}.`,
     {
       details: { field },
     },

@@ -169,7 +169,14 @@ export interface TimerRow {
   kind: string;
   state: string | null;
   label: string;
+  /** Its instance's. */
+  priority: number;
 }
+
+/** The most urgent; 0 is the least. */
+export const priorityMax = 4;
+/** A minute's wait counts as one priority tier. */
+export const rankPerTierMs = 60_000;
 
 /** Both included; of 0 to 63. */
 export interface Partitions {
@@ -231,8 +238,8 @@ export interface InstanceReads {
     limit: number,
   ): Promise<DeadLetterRow[]>;
   /**
-   * Instances that have a message waiting or a timer due at `now`: those that wait longest (priority counted), and some
-   * of all others in the order of their ids from after `after` on, so that calls that hand on `next` come round to each.
+   * Instances that have a message waiting or a timer due at `now`: those that wait longest (priority counted, and for timers
+   * also not counted), and some of all others with messages in the order of their ids from after `after` on, so that calls that hand on `next` come round to each.
    * Derived from committed rows alone, so no wake-up can be lost; at most a few hundred, whatever waits. `partitions`: of
    * those alone.
    */

@@ -3,7 +3,7 @@
  */
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { ChartRow } from "@/lib/store/charts";
-import type { InstanceRow, LogRow, MessageRow } from "@/lib/store/instances";
+import type { InstanceRow, LogRow, MessageRow, TimerRow } from "@/lib/store/instances";
 import type { ScheduleRow, TickRow } from "@/lib/store/schedules";
 import type { TaskRow } from "@/lib/store/tasks";
 
@@ -94,6 +94,18 @@ export const messageRow = (over: Partial<MessageRow> = {}): MessageRow => ({
   dedupeKey: null,
   expectedSeq: null,
   fences: null,
+  ...over,
+});
+
+export const timerRow = (over: Partial<TimerRow> = {}): TimerRow => ({
+  instanceId: "i1",
+  timerId: "t",
+  incarnation: 1,
+  dueAt: 1_000,
+  kind: "after",
+  state: "a",
+  label: "5s",
+  priority: 0,
   ...over,
 });
 

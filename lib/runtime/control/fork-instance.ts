@@ -11,7 +11,13 @@ import { hashJson } from "@/lib/base/canonical";
 import { must } from "@/lib/base/assert";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import type { InstanceRow, LogInput, LogLine, MessageRow } from "@/lib/store/instances";
+import {
+  rankPerTierMs,
+  type InstanceRow,
+  type LogInput,
+  type LogLine,
+  type MessageRow,
+} from "@/lib/store/instances";
 import { instanceExists, noWrites } from "@/lib/store/steps";
 import type { ControlInput } from "./apply-control";
 import type { Idempotent } from "../call";
@@ -19,7 +25,7 @@ import { forkState } from "./fork-state";
 import { findLiveInstance } from "../instances/get-instance";
 import { viewInstance, type Fence, type InstanceView } from "../instances/instance-views";
 import { withMachines } from "../charts/machines";
-import { engineSemantics, rankPerTierMs } from "../limits";
+import { engineSemantics } from "../limits";
 import { fencedTransaction } from "../locks/fenced";
 import { newAuditId, newInstanceId, newMessageId, partitionOf } from "../new-id";
 import { keyReuse } from "../refusals";

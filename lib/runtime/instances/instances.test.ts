@@ -103,6 +103,16 @@ describe.each(providers)("instances on %s", (provider) => {
     );
   });
 
+  test("I8: a priority that no claim looks for is refused", async () => {
+    for (const priority of [-1, 5, 0.5]) {
+      await expect(start({ priority })).rejects.toMatchObject({
+        code: "bad-request",
+        message: `priority is a whole number from 0 to 4, not ${priority}.`,
+      });
+    }
+    expect(await start({ priority: 4 })).toMatchObject({ priority: 4 });
+  });
+
   test("a seq before the first is none that was forgotten", async () => {
     await start({ id: "o1" });
     await expect(at.runtime.getState(local, { instanceId: "o1", seq: 0 })).rejects.toThrow(

@@ -20,7 +20,7 @@ import { versionNotFound, withMachines, type VersionName } from "../charts/machi
 import { instanceExists } from "@/lib/store/steps";
 import { fencedTransaction, type FenceCheck } from "../locks/fenced";
 import { newInstanceId } from "../new-id";
-import { requireLabels, requirePayload, requireText } from "../require-payload";
+import { requireLabels, requirePayload, requirePriority, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { keyReuse } from "../refusals";
 import type { RecentRow } from "../stepping/recent-rows";
@@ -54,6 +54,7 @@ export async function startInstance(
   const input = requirePayload(args.input ?? null, "input");
   requireLabels(args.labels ?? {}, "labels");
   if (args.businessKey !== undefined) requireText(args.businessKey, "businessKey");
+  requirePriority(args.priority ?? 0, "priority");
   const wanted = await chooseVersion(context, args);
   // What the first step sees is what is stored.
   const start = args.input === undefined ? args : { ...args, input: JSON.parse(input) as Json };

@@ -12,7 +12,13 @@ import type { ScheduleRow } from "@/lib/store/schedules";
 import { requireVersion } from "../charts/require-version";
 import { findLiveInstance } from "../instances/get-instance";
 import type { RuntimeContext } from "../runtime-context";
-import { requireLabels, requireOutsideType, requirePayload, requireText } from "../require-payload";
+import {
+  requireLabels,
+  requireOutsideType,
+  requirePayload,
+  requirePriority,
+  requireText,
+} from "../require-payload";
 import { misfireMaxDefault } from "../limits";
 import type { Misfire } from "./schedule-rules";
 import { actionOf, type ScheduleAction } from "./schedule-views";
@@ -88,6 +94,7 @@ function readAction(actor: Actor, action: RuleArgs["action"]): ScheduleAction {
   requireText(businessKey ?? "", "action.businessKey");
   requirePayload(input, "action.input");
   requireLabels(labels, "action.labels");
+  requirePriority(priority, "action.priority");
   return { kind: "start", chartId, version, input, businessKey, labels, priority };
 }
 

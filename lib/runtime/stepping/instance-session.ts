@@ -44,6 +44,7 @@ export const sessionTimer = (row: InstanceRow, session: Session): TimerRow => ({
   kind: "session",
   state: null,
   label: session.holder,
+  priority: row.priority,
 });
 export const noSessionTimer = (row: InstanceRow) => ({ instanceId: row.id, timerId });
 

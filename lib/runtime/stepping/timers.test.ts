@@ -21,6 +21,7 @@ const minutes = (n: number) => n * 60_000;
 describe.each(providers)("timers on %s", (provider) => {
   let at: TestRuntime;
   afterEach(async () => {
+    vi.restoreAllMocks();
     await at.end();
     expect(at.reported).toEqual([]);
   });
@@ -74,6 +75,40 @@ describe.each(providers)("timers on %s", (provider) => {
       ["start", "start"],
     ]);
     expect(await at.runtime.getState(local, { instanceId: "a" })).toMatchObject({ hashMatches: true });
+  });
+
+  const beginFleet = async (count: number, priority: number, name: string) => {
+    const ids = Array.from({ length: count }, (_, n) => `${name}${n}`);
+    for (const id of ids) await at.runtime.startInstance(local, { chartId: "waiting", id, priority });
+    return ids;
+  };
+  const firedOf = async (ids: readonly string[]) =>
+    (await Promise.all(ids.map(state))).filter(({ configuration }) => configuration[0] === "off").length;
+
+  test("behind a flood of due timers, an urgent instance's timer is served in the first batches, and the others by and by", async () => {
+    await begin();
+    const flood = await beginFleet(700, 0, "low");
+    const [urgent = ""] = await beginFleet(1, 4, "high");
+    await advance(at.database.url, minutes(11));
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    await at.runtime.workOnce();
+    expect((await state(urgent)).configuration).toEqual(["off"]);
+    const first = await firedOf(flood);
+    expect(first).toBeLessThan(700);
+    while (await at.runtime.workOnce());
+    expect(await firedOf(flood)).toBe(700);
+  });
+
+  test("behind a flood of due timers of urgent instances, one that has waited longer than their lead goes first", async () => {
+    await begin();
+    const [patient = ""] = await beginFleet(1, 0, "low");
+    await advance(at.database.url, minutes(5));
+    const flood = await beginFleet(400, 4, "high");
+    await advance(at.database.url, minutes(11));
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    await at.runtime.workOnce();
+    expect((await state(patient)).configuration).toEqual(["off"]);
+    expect(await firedOf(flood)).toBeLessThan(400);
   });
 
   test("reading arms and fires nothing", async () => {

@@ -595,6 +595,7 @@ const timerRow = (row: InstanceRow, timerId: string, timer: ArmedTimer): TimerRo
   kind: timer.kind,
   state: timer.state ?? null,
   label: timerLabel(timer),
+  priority: row.priority,
 });
 
 /** Most lists of a step are empty. */

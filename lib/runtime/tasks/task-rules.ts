@@ -9,9 +9,9 @@
 import { must } from "@/lib/base/assert";
 import type { Json } from "@/lib/base/json";
 import type { Effect, RetryPolicy } from "@/lib/statechart/effect";
-import type { InstanceRow } from "@/lib/store/instances";
+import { rankPerTierMs, type InstanceRow } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
-import { rankPerTierMs, taskAttemptsMax, taskDelayMaxMs, taskDelayMs, taskLeaseMs } from "../limits";
+import { taskAttemptsMax, taskDelayMaxMs, taskDelayMs, taskLeaseMs } from "../limits";
 
 /** What is carried out by Lockstep itself; every other src is the name of somebody's code. */
 const ownKinds = ["http", "human", "chart", "each", "lock"] as const;

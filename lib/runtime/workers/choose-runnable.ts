@@ -4,7 +4,7 @@
  * Holds: a minute's wait counts as one priority, so low priority never starves; most claims serve the urgent first, the
  *        others go by who was served least recently, whatever its priority, so that no one instance takes all.
  */
-import type { Runnable } from "@/lib/store/instances";
+import { rankPerTierMs, type Runnable } from "@/lib/store/instances";
 
 /** With this probability a claim takes the urgent first. */
 export const highRatio = 0.8;
@@ -18,7 +18,7 @@ export function chooseRunnable(
   limit: number,
   roll: number,
 ): string[] {
-  const urgentFrom = now - priorityThreshold * 60_000;
+  const urgentFrom = now - priorityThreshold * rankPerTierMs;
   const byRank = (a: Runnable, b: Runnable) => a.rank - b.rank || (a.id < b.id ? -1 : 1);
   const byServed = (a: Runnable, b: Runnable) => a.servedAt - b.servedAt || (a.id < b.id ? -1 : 1);
   const order =

@@ -1,10 +1,11 @@
 /** When something happens next by itself. */
 import type { Reader } from "./connection";
 import { join, sql } from "./statement";
+import { firstTimersAfter } from "./timer-queries";
 
 export async function nextDue(handle: Reader, after: number): Promise<number | null> {
   const parts = [
-    sql`SELECT min("due_at") AS "at" FROM "timers" WHERE "parked" = 0 AND "due_at" > ${after}`,
+    firstTimersAfter(after),
     sql`SELECT min("due_at") FROM "tasks" WHERE "due_at" > ${after}`,
     sql`SELECT min("ready_at") FROM "tasks" WHERE "queue" IS NOT NULL AND "ready_at" > ${after}`,
     sql`SELECT min("expires_at") FROM "locks" WHERE "session" IS NOT NULL AND "expired" = 0 AND "expires_at" > ${after}`,

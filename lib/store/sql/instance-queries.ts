@@ -20,6 +20,7 @@ import type {
 import type { Reader } from "./connection";
 import { empty, join, sql, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
+import { dueTimers } from "./timer-queries";
 import { deadLetters, eventLog, instanceLabels, instances, mailbox, snapshots } from "./tables";
 
 const without = (columns: object, ...names: string[]): string[] =>
@@ -178,10 +179,10 @@ export function runnable(now: number, after: string, partitions: Partitions | un
           SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > ${after} ORDER BY "instance_id" LIMIT 1), 1
           UNION ALL
           SELECT (SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" > walk."id" ORDER BY "instance_id" LIMIT 1), "n" + 1 FROM walk WHERE walk."id" IS NOT NULL AND "n" < ${walkMax}
-        ), waiting("id", "rank") AS (
+        ), due("id", "rank", "at") AS MATERIALIZED (${dueTimers(now, walkMax, inShare(sql`"timers"."instance_id"`))}), waiting("id", "rank") AS (
           SELECT "instance_id", "rank" FROM (SELECT "instance_id", "rank" FROM "mailbox" WHERE "parked" = 0 ORDER BY "rank" LIMIT ${walkMax}) AS m
           UNION ALL SELECT "id", NULL FROM walk WHERE "id" IS NOT NULL
-          UNION ALL SELECT "instance_id", "due_at" FROM (SELECT "instance_id", "due_at" FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now} ${inShare(sql`"timers"."instance_id"`)} ORDER BY "due_at" LIMIT ${walkMax}) AS t
+          UNION ALL SELECT * FROM (SELECT * FROM (SELECT "id", "rank" FROM due ORDER BY "rank" LIMIT ${walkMax}) AS u UNION SELECT * FROM (SELECT "id", "rank" FROM due ORDER BY "at" LIMIT ${longestMax}) AS l) AS t
         ) SELECT w."id" AS "id", min(COALESCE(w."rank", ${of(sql`"rank"`, id)})) AS "rank", ${of(sql`"at"`, id)} AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w WHERE ${of(sql`"id"`, id)} = w."id" ${inShare(id)} GROUP BY w."id" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
@@ -190,6 +191,8 @@ const rareMax = 1_000;
 
 /** Of each kind of candidate at most this many are looked at in one call. */
 const walkMax = 256;
+/** Of due timers beside them, whatever their rank: what a claim that heeds no priority has to choose from. */
+const longestMax = 64;
 
 /** `stateIsRare`: whoever is in it is looked up from the state; else the newest instances are asked whether they are in it. */
 export function filtersOf(filter: InstanceFilter, stateIsRare = false): Sql[] {

@@ -7,7 +7,15 @@ import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { partitionOf } from "@/lib/runtime/new-id";
 import { freshDatabase, providers, tamper, type TestDatabase } from "@/lib/testing/database";
-import { batchItemRow, batchRow, instanceRow, logRow, messageRow, taskRow } from "@/lib/testing/rows";
+import {
+  batchItemRow,
+  batchRow,
+  instanceRow,
+  logRow,
+  messageRow,
+  taskRow,
+  timerRow,
+} from "@/lib/testing/rows";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { WorkerRow } from "../workers";
@@ -167,11 +175,10 @@ describe.each(providers)("on %s", (provider) => {
 
   test("what is due next is the earliest of all that comes by itself", async () => {
     expect(await store.nextDue(0)).toBeNull();
-    const timer = { instanceId: "i1", timerId: "t", incarnation: 1, kind: "send", state: null, label: "t" };
     await write({
       created: [instanceRow()],
       log: [logRow()],
-      armed: [{ ...timer, dueAt: 500 }],
+      armed: [timerRow({ dueAt: 500 })],
       tasksBegun: [taskRow({ readyAt: 300, dueAt: 700 })],
     });
     const seen = [];
@@ -196,7 +203,6 @@ describe.each(providers)("on %s", (provider) => {
   test("I8: of partitions, mailboxes, timers and tasks are found, however much waits for the others", async () => {
     const ids = Array.from({ length: 600 }, (_, n) => `i${String(n).padStart(3, "0")}`);
     const mine = (id: string) => partitionOf(id) < 2;
-    const timer = { timerId: "t", incarnation: 1, kind: "send", state: null, label: "t", dueAt: 5 };
     await write({
       created: ids.map((id) => instanceRow({ id, partition: partitionOf(id) })),
       enqueued: ids.map((instanceId) => messageRow({ instanceId, messageId: `m-${instanceId}` })),
@@ -218,7 +224,7 @@ describe.each(providers)("on %s", (provider) => {
     const tasks = await store.transaction((tx) => tx.lockClaimable("charge", claim, 2_000, 100, share));
     expect(tasks.map(({ instanceId }) => instanceId).sort()).toEqual(ids.filter(mine));
     await tamper(database.url, "DELETE FROM mailbox");
-    await write({ armed: ids.map((instanceId) => ({ ...timer, instanceId })) });
+    await write({ armed: ids.map((instanceId) => timerRow({ instanceId })) });
     const due = await store.findRunnable(2_000, "", share);
     expect(due.found.map(({ id }) => id).sort()).toEqual(ids.filter(mine));
   });
@@ -248,7 +254,7 @@ test("on postgresql: looking for work of partitions goes along indexes alone", a
     for (const index of [
       "mailbox_parked_rank_idx",
       "mailbox_parked_instance_id_idx",
-      "timers_parked_due_at_idx",
+      "timers_parked_priority_due_at_idx",
     ]) {
       expect(plan).toContain(index);
     }
@@ -298,6 +304,9 @@ test("on sqlite: looking for work goes along indexes alone, however many instanc
         plan.filter((line) => /AUTOMATIC|SCAN (i|s|locks|lock_waiters|mailbox|timers)\b/.test(line)),
       ).toEqual([]);
       expect(plan.join("\n")).toMatch(/SEARCH (i|locks) USING INDEX/);
+      const timers = plan.filter((line) => line.includes("timers_parked_priority_due_at_idx"));
+      for (const line of timers) expect(line).toMatch(/\(parked=\? AND priority=\? AND due_at<\?\)/);
+      expect(timers).toHaveLength(sql.includes("timers") ? 5 : 0);
     }
   } finally {
     file.close();

@@ -179,6 +179,7 @@ const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
   "kind",
   "state",
   "label",
+  "priority",
   "parked",
 ]
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)

@@ -4,7 +4,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { must } from "@/lib/base/assert";
 import { freshDatabase, providers, type TestDatabase } from "@/lib/testing/database";
-import { chartRow, instanceRow, logRow, messageRow } from "@/lib/testing/rows";
+import { chartRow, instanceRow, logRow, messageRow, timerRow } from "@/lib/testing/rows";
+import type { TimerRow } from "../instances";
 import type { LockLogRow, LockRow } from "../locks";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store, StoredChange } from "../store";
@@ -154,17 +155,7 @@ describe.each(providers)("on %s", (provider) => {
         snapshots: [{ instanceId: "i1", seq: 2, incarnation: 1, at: 9, version: 1, text: "{}", hash: "h" }],
         enqueued: [messageRow({ messageId: "m8" }), messageRow({ messageId: "m9" })],
         dedupe: [{ scope: "s", key: "k", digest: "d", messageId: "m8", result: null, at: 4 }],
-        armed: [
-          {
-            instanceId: "i1",
-            timerId: "t1",
-            incarnation: 1,
-            dueAt: 50,
-            kind: "after",
-            state: "a",
-            label: "5s",
-          },
-        ],
+        armed: [timerRow({ timerId: "t1", dueAt: 50 })],
       });
       expect(await store.findLogEntry("i1", 2)).toEqual(
         logRow({ seq: 2, messageId: "m7", reason: "because", outcome: "ignored" }),
@@ -396,17 +387,7 @@ describe.each(providers)("on %s", (provider) => {
         enqueued: ["low", "high"].map((instanceId) =>
           messageRow({ instanceId, messageId: instanceId, enqueuedAt: 200_000 }),
         ),
-        armed: [
-          {
-            instanceId: "low",
-            timerId: "t",
-            incarnation: 1,
-            dueAt: 5,
-            kind: "send",
-            state: null,
-            label: "t",
-          },
-        ],
+        armed: [timerRow({ instanceId: "low", dueAt: 5 })],
       });
       const ranks = async () =>
         Object.fromEntries((await store.findRunnable(200_000, "")).found.map(({ id, rank }) => [id, rank]));
@@ -415,6 +396,34 @@ describe.each(providers)("on %s", (provider) => {
       expect(await ranks()).toEqual({ high: 80_000 });
       await write({ parked: ["high"], unparked: ["low"] });
       expect(await ranks()).toEqual({ low: 5 });
+    });
+
+    test("I8: a due timer waits by the priority of its instance, and no flood of others hides it", async () => {
+      const many = Array.from({ length: 300 }, (_, n) => `many${n}`);
+      const due = async (flood: Partial<TimerRow>, one: Partial<TimerRow>) => {
+        await write({
+          armed: [
+            ...many.map((id) => timerRow({ instanceId: id, ...flood })),
+            timerRow({ ...one, instanceId: "one" }),
+          ],
+        });
+        const { found } = await store.findRunnable(1_000_000, "");
+        const rank = found.find(({ id }) => id === "one")?.rank ?? NaN;
+        return { rank, before: found.filter((each) => each.rank < rank).length };
+      };
+      for (const id of [...many, "one"]) await start(id);
+      const late = await due({ dueAt: 800_000 }, { dueAt: 1_000_000, priority: 4 });
+      expect(late).toEqual({ rank: 760_000, before: 0 });
+      expect(await due({ dueAt: 1_000_000, priority: 4 }, { dueAt: 700_000, priority: 0 })).toEqual({
+        rank: 700_000,
+        before: 0,
+      });
+      const aged = await due({ dueAt: 1_000_000, priority: 4 }, { dueAt: 900_000, priority: 0 });
+      expect(aged).toEqual({ rank: 900_000, before: 256 });
+      expect(await due({ dueAt: 1_000_001, priority: 4 }, { dueAt: 1_000_000 })).toEqual({
+        rank: 1_000_000,
+        before: 0,
+      });
     });
 
     test("I1: mailboxes keep the order in which messages joined, per instance and over transactions", async () => {

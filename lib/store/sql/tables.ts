@@ -5,6 +5,7 @@
  *        the prepared text row by row (statement.ts).
  */
 import { must } from "@/lib/base/assert";
+import { rankPerTierMs } from "../instances";
 import { raw, type Handle, type RowStatement, type Sql } from "./statement";
 import type { ColumnType, Columns, Dialect } from "./dialect";
 
@@ -167,6 +168,7 @@ export const timers = table("timers", {
   kind: "text",
   state: "text",
   label: "text",
+  priority: "int",
   parked: "int",
 });
 export const tasks = table("tasks", {
@@ -410,8 +412,7 @@ export const audit = table("audit", {
 function given(dialect: Dialect, type: ColumnType | undefined): string | null {
   if (type === "change") return dialect.changeTx.sql;
   if (type !== "rank") return null;
-  // A minute's wait counts as one priority.
-  return `${dialect.cell("enqueuedAt")} - 60000 * COALESCE((SELECT i."priority" FROM "instances" AS i WHERE i."id" = ${dialect.cell("instanceId")}), 0)`;
+  return `${dialect.cell("enqueuedAt")} - ${rankPerTierMs} * COALESCE((SELECT i."priority" FROM "instances" AS i WHERE i."id" = ${dialect.cell("instanceId")}), 0)`;
 }
 
 type Kind = "insert" | "update" | "delete";

@@ -3,7 +3,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freshDatabase, providers, type TestDatabase } from "@/lib/testing/database";
-import { batchRow, instanceRow, messageRow, scheduleRow, taskRow } from "@/lib/testing/rows";
+import { batchRow, instanceRow, messageRow, scheduleRow, taskRow, timerRow } from "@/lib/testing/rows";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { Work } from "../work";
@@ -22,15 +22,6 @@ describe.each(providers)("I8: work on %s", (provider) => {
   });
   const write = (writes: Partial<StepWrites>) =>
     store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
-  const timer = (dueAt: number) => ({
-    instanceId: "i1",
-    timerId: "t",
-    incarnation: 1,
-    dueAt,
-    kind: "after",
-    state: "a",
-    label: "5s",
-  });
   const kinds = async () =>
     Object.entries(await store.findWork()).flatMap(([kind, there]) => (there ? [kind] : []));
   const far = Date.now() + 3_600_000;
@@ -39,7 +30,7 @@ describe.each(providers)("I8: work on %s", (provider) => {
     expect(await kinds()).toEqual([]);
     await write({
       created: [instanceRow()],
-      armed: [timer(far)],
+      armed: [timerRow({ dueAt: far })],
       tasksBegun: [taskRow({ dueAt: far }), taskRow({ taskId: "2:each", kind: "each", dueAt: far })],
     });
     await write({ parked: ["i1"], enqueued: [] });
@@ -48,7 +39,7 @@ describe.each(providers)("I8: work on %s", (provider) => {
 
   const cases: [keyof Work, (add: typeof write) => Promise<unknown>][] = [
     ["steps", (add) => add({ created: [instanceRow()], enqueued: [messageRow({ instanceId: "i1" })] })],
-    ["steps", (add) => add({ created: [instanceRow()], armed: [timer(1)] })],
+    ["steps", (add) => add({ created: [instanceRow()], armed: [timerRow({ dueAt: 1 })] })],
     ["tasks", (add) => add({ tasksBegun: [taskRow({ dueAt: 1 })] })],
     ["children", (add) => add({ tasksBegun: [taskRow({ kind: "each", dueAt: 1 })] })],
     ["sagas", (add) => add({ created: [instanceRow({ status: "compensating" })] })],

@@ -13,6 +13,7 @@ import { readyStates, unsettledLocks, unsettledWaiters } from "./lock-queries";
 import { dueSchedules } from "./schedule-queries";
 import { raw, sql, type Sql } from "./statement";
 import { dueTasks, freeKeys } from "./task-queries";
+import { someTimerDue } from "./timer-queries";
 
 const now = raw(`t."now"`);
 const aliveSince = raw(`t."now" - ${waiterSilentMs}`);
@@ -26,7 +27,7 @@ export function workReads(reader: Reader, provider: Provider, clock?: () => numb
       const [row] = await reader.query<Record<keyof Work, number | boolean>>(
         sql`SELECT ${exists(
           sql`FROM "mailbox" WHERE "parked" = 0`,
-          sql`FROM "timers" WHERE "parked" = 0 AND "due_at" <= ${now}`,
+          someTimerDue(now),
         )} AS "steps", ${exists(dueTasks(now), freeKeys)} AS "tasks", ${exists(dueFamilies(now), readyStates(aliveSince), orphans)} AS "children", ${exists(
           sql`FROM "instances" WHERE "status" = 'compensating' AND "deleted_at" IS NULL`,
         )} AS "sagas", ${exists(unsettledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${time} AS "now" FROM "clock") AS t`,
