@@ -115,7 +115,7 @@ export interface ClaimOrder {
 
 export interface TaskTransaction extends SagaReads {
   /**
-   * Tasks of that type that may be claimed at `now`, held to the transaction's end; others' are skipped. `partitions`: of
+   * Tasks of that type that may be claimed at `now` and whose time for all attempts is not over, held to the transaction's end; others' are skipped. `partitions`: of
    * their instances.
    */
   lockClaimable(

@@ -6,13 +6,13 @@ import { foldLockLog } from "./lock-rules";
 import { readLockRequest } from "../workers/settle-state-locks";
 
 /** Holds its keys in `zone` and the state in it. */
-const vehicle = (more: JsonObject = {}): JsonObject => ({
+const vehicle = (more: JsonObject = {}, invoke: JsonObject = {}): JsonObject => ({
   lockstep: 1,
   context: { lost: null, refused: null },
   initial: "zone",
   states: {
     zone: {
-      invoke: { id: "hold", src: "lock", input: { keys: "input", wait: "'20s'", ...more } },
+      invoke: { id: "hold", src: "lock", input: { keys: "input", wait: "'20s'", ...more }, ...invoke },
       initial: "waiting",
       states: { waiting: {}, inside: {} },
       on: {
@@ -41,9 +41,9 @@ describe.each(providers)("locks held by states on %s", (provider) => {
     await at.end();
     expect(at.reported).toEqual([]);
   });
-  const begin = async (more?: JsonObject) => {
+  const begin = async (more?: JsonObject, invoke?: JsonObject) => {
     at = await freshRuntime(provider);
-    await publish(at.runtime, "agv", vehicle(more));
+    await publish(at.runtime, "agv", vehicle(more, invoke));
     at.runtime.startWorkers();
   };
   const enter = (id: string, ...keys: string[]) =>
@@ -126,6 +126,18 @@ describe.each(providers)("locks held by states on %s", (provider) => {
     expect((await get("b")).context).toMatchObject({
       refused: { code: "lock-timeout", data: { key: "Z", holder: "a" } },
     });
+    expect(await lock("Z")).toMatchObject({ holder: "a", queue: [] });
+  });
+
+  test("the time for all attempts bounds the wait for a lock", async () => {
+    await begin({}, { retry: { within: "5s" } });
+    await enter("a", "Z");
+    await is("a", "zone.inside");
+    await enter("b", "Z");
+    await vi.waitFor(async () => expect((await lock("Z")).queue).toHaveLength(1), 5_000);
+    await advance(at.database.url, 6_000);
+    await is("b", "refused");
+    expect((await get("b")).context).toMatchObject({ refused: { code: "lock-timeout" } });
     expect(await lock("Z")).toMatchObject({ holder: "a", queue: [] });
   });
 

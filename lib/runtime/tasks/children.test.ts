@@ -190,6 +190,25 @@ describe.each(providers)("children on %s", (provider) => {
     await vi.waitFor(async () => expect(await get(instanceId)).toMatchObject({ status: "cancelled" }), 5_000);
   });
 
+  test("the time for all attempts begins with the invocation: children that nobody began by then never begin", async () => {
+    await begin(parent("chart", chartInput, { retry: { within: "5s" } }));
+    const instanceId = await kid();
+    const { items } = await at.runtime.listTasks(local, { instanceId: "p" });
+    expect((items[0]?.dueAt ?? 0) - (items[0]?.createdAt ?? 0)).toBe(5_000);
+    await advance(at.database.url, 6_000);
+    await becomes("failed");
+    expect(await context()).toMatchObject({ answers: [{ code: "timeout" }] });
+    await vi.waitFor(async () => expect(await get(instanceId)).toMatchObject({ status: "cancelled" }), 5_000);
+    await at.runtime.close();
+    const idle = await at.again();
+    const id = "late";
+    await idle.runtime.startInstance(local, { chartId: "parent", id });
+    await advance(at.database.url, 6_000);
+    while (await idle.runtime.workOnce());
+    expect((await idle.runtime.getInstance(local, { instanceId: id })).configuration).toEqual(["failed"]);
+    expect((await idle.runtime.listInstances(local, { parent: id })).items).toEqual([]);
+  });
+
   const each = (more: JsonObject) => parent("each", { chart: "'child'", items: "input", ...more });
   const running = async (count: number) => {
     await vi.waitFor(async () => expect(await kids("running")).toHaveLength(count), 5_000);

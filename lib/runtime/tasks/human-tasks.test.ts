@@ -106,6 +106,17 @@ describe.each(providers)("human tasks on %s", (provider) => {
     expect(await answer()).toMatchObject({ answer: { code: "timeout" } });
   });
 
+  test("the time for all attempts bounds a person's task as its timeout does; what ends first counts", async () => {
+    await begin({ timeout: "2h", retry: { within: "1h" } });
+    const [task] = await open();
+    expect((task?.dueAt ?? 0) - (task?.createdAt ?? 0)).toBe(3_600_000);
+    await advance(at.database.url, 3_601_000);
+    await becomes("refused");
+    expect(await answer()).toMatchObject({
+      answer: { code: "timeout", message: "it was not answered by the time it was due" },
+    });
+  });
+
   test("no worker can claim what is for people", async () => {
     await begin();
     expect(await code(at.runtime.claimTasks(local, { types: ["human"], workerId: "w" }))).toBe("bad-request");

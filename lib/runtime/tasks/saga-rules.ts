@@ -8,7 +8,7 @@ import type { Json } from "@/lib/base/json";
 import type { Compensation } from "@/lib/statechart/effect";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
-import { newTask, type TaskError } from "./task-rules";
+import { leftUnknown, newTask } from "./task-rules";
 
 export interface Deed {
   outcome: "succeeded" | "unknown";
@@ -43,9 +43,6 @@ export function nextOfSaga(tasks: readonly TaskRow[], now: number): SagaStep {
 export const failedUndoings = (tasks: readonly TaskRow[]): TaskRow[] =>
   tasks.filter(({ kind, status }) => kind === "compensation" && status === "failed");
 
-/** A worker that ran out of time knows as little. */
-const saysNothing = ({ code }: TaskError): boolean => code === "timeout";
-
 /** Null: it was not done, or isn't over. */
 function deedOf(task: TaskRow): Deed | null {
   if (task.compensate === null || task.endedAt === null) return null;
@@ -58,8 +55,11 @@ export function isUnknown(task: TaskRow): boolean {
   if (task.endedAt === null || task.result !== null) return false;
   if (task.status === "cancelled") return task.attempt > 0;
   if (task.status !== "failed") return false;
+  if (task.attempt === 0) return false;
+  // Its time ran out between two claims, which says nothing of them.
+  if (task.fence > 0 && task.worker === null) return task.lost === 1;
   // What the last one said for sure, it said of itself.
-  return task.lost === 1 || (task.error !== null && saysNothing(JSON.parse(task.error) as TaskError));
+  return leftUnknown(task);
 }
 
 /** Whoever lost its lease may go on, not knowing it, until its attempt's time is over. */

@@ -4,7 +4,9 @@ import type { Json, JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
 import { taskRow } from "@/lib/testing/rows";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import type { TaskRow } from "@/lib/store/tasks";
 import { nextOfSaga } from "./saga-rules";
+import { expired } from "./task-rules";
 
 /** Locks a pallet, lifts it, sets it down; what was done is undone when the last fails. */
 const mission = (settings: JsonObject = {}): JsonObject => ({
@@ -337,4 +339,19 @@ test("what was done last is undone first, whichever was begun first", () => {
     taskRow({ ...deed, taskId: "2:short", startedAt: 2_000, endedAt: 3_000 }),
   ];
   expect(nextOfSaga(tasks, 10_000)).toMatchObject({ do: "undo", task: { taskId: "1:long" } });
+});
+
+test("a deed that nobody took is not undone; one whose attempt was lost is, however its time ran out", () => {
+  const undoes = (over: Partial<TaskRow>) => {
+    const pending = taskRow({ compensate: '{"index":0,"src":"undo"}', overallUntil: 5_000, ...over });
+    return nextOfSaga([expired(pending, 5_000, 0)], 90_000).do;
+  };
+  const refused = JSON.stringify({ code: "no", message: "no" });
+  expect(undoes({})).toBe("done");
+  expect(undoes({ attempt: 1, fence: 1, error: refused })).toBe("done");
+  expect(undoes({ attempt: 1, fence: 1, error: refused, lost: 1 })).toBe("undo");
+  expect(undoes({ attempt: 1, fence: 1, error: JSON.stringify({ code: "timeout", message: "" }) })).toBe(
+    "undo",
+  );
+  expect(undoes({ status: "running", attempt: 1, fence: 1, worker: "w", leaseUntil: 5_000 })).toBe("undo");
 });

@@ -4,7 +4,8 @@
  *   pending → running (claimed) → succeeded | failed | cancelled, or back to pending for another attempt
  *
  * Holds: I3 only the newest claim's token, within its lease, changes a task: `standing` decides it. A lease never outlives
- *        its attempt's time nor that of all attempts, so that an expired lease is the one thing to watch for.
+ *        its attempt's time nor that of all attempts, so that an expired lease is the one thing to watch for. The time of all
+ *        attempts begins with the task, so that what nobody takes runs out too.
  */
 import { must } from "@/lib/base/assert";
 import type { Json } from "@/lib/base/json";
@@ -58,8 +59,12 @@ export function newTask(
     ? "placeholder"
     : (ownKinds.find((own) => own === effect.src) ?? "named");
   const isClaimable = kind !== "placeholder" && kind !== "human" && !isSettled(kind);
-  // A person has one attempt, and its time begins now.
-  const personUntil = kind === "human" && effect.timeoutMs !== undefined ? at + effect.timeoutMs : null;
+  // A person has one attempt, and its time begins now too.
+  const ends = [
+    overallOf(effect.retry ?? {}, at),
+    kind === "human" && effect.timeoutMs !== undefined ? at + effect.timeoutMs : null,
+  ];
+  const overallUntil = earliestOf(ends);
   return {
     instanceId: instance.id,
     taskId: taskIdOf(effect.generation, effect.id),
@@ -82,8 +87,8 @@ export function newTask(
     retry: JSON.stringify(effect.retry ?? {}),
     timeoutMs: effect.timeoutMs ?? null,
     attemptUntil: null,
-    overallUntil: personUntil,
-    dueAt: isSettled(kind) ? at : personUntil,
+    overallUntil,
+    dueAt: isSettled(kind) ? at : overallUntil,
     worker: null,
     token: null,
     leaseUntil: null,
@@ -102,8 +107,8 @@ export function newTask(
 }
 
 export function claimed(task: TaskRow, worker: string, token: string, now: number): TaskRow {
-  const { withinMs } = retryOf(task);
-  const overallUntil = task.overallUntil ?? (withinMs === undefined ? null : now + withinMs);
+  // One that an older version made has none yet.
+  const overallUntil = task.overallUntil ?? overallOf(retryOf(task), now);
   const attemptUntil = task.timeoutMs === null ? null : now + task.timeoutMs;
   return withLease(
     {
@@ -125,8 +130,7 @@ export function claimed(task: TaskRow, worker: string, token: string, now: numbe
 
 /** As the claim left it, with a lease counted from now. */
 export function withLease(task: TaskRow, now: number): TaskRow {
-  const until = [now + taskLeaseMs, task.attemptUntil, task.overallUntil].filter((each) => each !== null);
-  const leaseUntil = Math.min(...until);
+  const leaseUntil = earliestOf([now + taskLeaseMs, task.attemptUntil, task.overallUntil]);
   return { ...task, leaseUntil, dueAt: leaseUntil, updatedAt: now };
 }
 
@@ -179,16 +183,20 @@ export function failed(
   return waiting(told, readyAt, now);
 }
 
-/** Nobody has renewed the lease: the attempt took too long, or its worker is gone. */
+/** Nobody has renewed the lease, the attempt took too long or its worker is gone; or the time of all attempts is over. */
 export function expired(task: TaskRow, now: number, chance: number): TaskRow {
   // Cancelled while it ran: now no attempt of it can be under way any more.
   if (task.status === "cancelled") return { ...task, lost: 1, dueAt: null, leaseUntil: null, updatedAt: now };
+  // Between two attempts, or before the first.
+  if (task.status === "pending") {
+    const after = { ...task, lost: leftUnknown(task) ? 1 : 0 };
+    return failed(after, timeUp(task), { now, chance, retry: false });
+  }
   const lost = { ...task, token: null, lost: 1 };
   // The last one may have been done all the same: its answer can still come (hand-over-late.ts).
   const last = task.compensate === null ? lost : { ...lost, token: task.token };
   if (task.overallUntil !== null && task.overallUntil <= now) {
-    const error = { code: "timeout", message: "the time for all attempts together is over" };
-    return failed(last, error, { now, chance, retry: false });
+    return failed(last, timeUp(task), { now, chance, retry: false });
   }
   if (task.attemptUntil !== null && task.attemptUntil <= now) {
     const error = {
@@ -206,6 +214,21 @@ export function expired(task: TaskRow, now: number, chance: number): TaskRow {
   return waiting({ ...lost, error: JSON.stringify(error) }, now, now);
 }
 
+/** Why a task fails whose attempts together have had their time. */
+export function timeUp({ kind, status, attempt }: TaskRow): TaskError {
+  const message =
+    kind === "human"
+      ? "it was not answered by the time it was due"
+      : status === "pending" && attempt === 0
+        ? "nobody took it within the time for all attempts"
+        : "the time for all attempts together is over";
+  return { code: "timeout", message };
+}
+
+/** Of an attempt that is over, nobody can know whether it has done it: also a worker that ran out of time knows as little. */
+export const leftUnknown = ({ lost, error }: Pick<TaskRow, "lost" | "error">): boolean =>
+  lost === 1 || (error !== null && (JSON.parse(error) as TaskError).code === "timeout");
+
 /** Given back before its end: at once another's. Unworked: the attempt doesn't count. */
 export const handedBack = (task: TaskRow, now: number, unworked: boolean): TaskRow =>
   waiting({ ...task, attempt: task.attempt - (unworked ? 1 : 0), token: null }, now, now);
@@ -218,7 +241,7 @@ export const undoneAgain = (task: TaskRow, input: string, now: number): TaskRow 
       input,
       attemptsMax: task.attempt + attemptsMaxOf(retryOf(task)),
       token: null,
-      overallUntil: null,
+      overallUntil: overallOf(retryOf(task), now),
       result: null,
       error: null,
       lost: 0,
@@ -262,6 +285,16 @@ function backoffMs(policy: RetryPolicy, attempt: number, chance: number): number
   const { delayMs = taskDelayMs, delayMaxMs = taskDelayMaxMs, factor = 2 } = policy;
   const full = Math.min(delayMaxMs, delayMs * factor ** Math.max(0, attempt - 1));
   return Math.round(full * (1 - 0.25 * chance));
+}
+
+/** When the time of all attempts is over that begins at `at`; null: never. */
+const overallOf = ({ withinMs }: RetryPolicy, at: number): number | null =>
+  withinMs === undefined ? null : at + withinMs;
+
+/** Null: there is none. */
+export function earliestOf(times: readonly (number | null)[]): number | null {
+  const given = times.filter((each) => each !== null);
+  return given.length === 0 ? null : Math.min(...given);
 }
 
 const attemptsMaxOf = ({ attemptsMax }: RetryPolicy): number => attemptsMax ?? taskAttemptsMax;

@@ -267,6 +267,30 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(await task()).toMatchObject({ status: "failed", error: { code: "timeout" } });
   });
 
+  test("the time for all attempts begins with the task: what nobody takes, or waits for its key, runs out too", async () => {
+    await begin({ retry: { within: "70s" }, concurrencyKey: "'till'" }, "a", "b");
+    expect(await task()).toMatchObject({ status: "pending", attempt: 0 });
+    const { createdAt, dueAt } = await task();
+    expect(dueAt).toBe(createdAt + 70_000);
+    await advance(at.database.url, 71_000);
+    expect(await claim()).toEqual([]);
+    at.runtime.startWorkers();
+    for (const id of ["a", "b"]) {
+      await becomes("unpaid", id);
+      const error = { code: "timeout", message: "nobody took it within the time for all attempts" };
+      expect((await tasks(id))[0]).toMatchObject({ status: "failed", attempt: 0, error });
+    }
+    await vi.waitFor(async () => expect(await at.store.findFreeKeys("task", 9)).toEqual([]), 2_000);
+  });
+
+  test("the time for all attempts is not counted anew by the first claim", async () => {
+    await begin({ retry: { within: "70s" } });
+    await advance(at.database.url, 50_000);
+    const first = await claimOne();
+    expect(first.leaseMs).toBeLessThanOrEqual(20_000);
+    expect(first.leaseMs).toBeGreaterThan(15_000);
+  });
+
   test("a task that takes its workers along ends after its attempts", async () => {
     await begin({ retry: { attempts: 2 } });
     at.runtime.startWorkers();

@@ -34,7 +34,7 @@ import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import { chooseVersion } from "../instances/start-instance";
 import { postOutgoing } from "../stepping/step-batch";
-import { retryOf, taskName, type TaskError } from "../tasks/task-rules";
+import { earliestOf, taskName, timeUp, type TaskError } from "../tasks/task-rules";
 import { cancelInstance } from "../control/cancel-instance";
 import { terminateInstance } from "../control/terminate-instance";
 import { grantReadyStates, settleLockTask } from "./settle-state-locks";
@@ -99,6 +99,7 @@ async function settleFamily(context: RuntimeContext, seen: TaskRow, refused?: Ta
       const writes = noWrites();
       const family = new Family(context, tx, task, writes, now);
       if ("error" in wanted) await family.fail(wanted.error);
+      else if (family.isTimeUp()) await family.fail(family.timeUp());
       else if (task.status === "pending") {
         if (before && before.deletedAt === null)
           await family.fail({
@@ -107,8 +108,6 @@ async function settleFamily(context: RuntimeContext, seen: TaskRow, refused?: Ta
           });
         else if ("progress" in wanted) await family.beginEach(wanted.progress);
         else await family.beginChart(wanted.version, wanted.id, wanted.input, before);
-      } else if (family.isTimeUp()) {
-        await family.fail({ code: "timeout", message: "the children took longer than their invocation may" });
       } else await family.beginNext();
       await postOutgoing(tx, family.turns, writes);
       await tx.writeSteps(writes);
@@ -155,6 +154,11 @@ class Family {
   isTimeUp(): boolean {
     const until = deadlineOf(this.task);
     return until !== null && until <= this.now;
+  }
+
+  timeUp(): TaskError {
+    if (this.task.status === "pending") return timeUp(this.task);
+    return { code: "timeout", message: "the children took longer than their invocation may" };
   }
 
   /** Those that have begun are left. */
@@ -218,13 +222,11 @@ class Family {
   /** The task as its first child finds it. */
   private begun(): TaskRow {
     const { task, now } = this;
-    const { withinMs } = retryOf(task);
     const begun = {
       ...task,
       status: "running",
       attempt: 1,
       attemptUntil: task.timeoutMs === null ? null : now + task.timeoutMs,
-      overallUntil: withinMs === undefined ? null : now + withinMs,
       startedAt: now,
       updatedAt: now,
     };
@@ -263,7 +265,5 @@ class Family {
 }
 
 /** When its time is over, whatever its children do. */
-const deadlineOf = ({ attemptUntil, overallUntil }: TaskRow): number | null => {
-  const ends = [attemptUntil, overallUntil].filter((each) => each !== null);
-  return ends.length === 0 ? null : Math.min(...ends);
-};
+const deadlineOf = ({ attemptUntil, overallUntil }: TaskRow): number | null =>
+  earliestOf([attemptUntil, overallUntil]);

@@ -58,15 +58,16 @@ async function settled(
   const to = { session, holder: task.instanceId, actor: `instance:${task.instanceId}`, holdMaxMs };
   const books = await holdLockBooks(tx, keys, to.actor);
   const now = must(books[0], "a request names a key").now;
+  const until = Math.min(now + waitMs, task.overallUntil ?? Infinity);
   const blocking = books.find((book) => !isNext(book, session));
   let after: TaskRow;
   if (!blocking) {
     for (const book of books) grantToState(book, to);
     const fences = books.map(({ row }) => ({ key: row.key, session, fence: row.fence }));
     after = over(task, { output: { keys, fences } }, "system", writes, now);
-  } else if (task.status === "pending" && waitMs > 0) {
-    for (const book of books) joinAsState(book, { ...to, givesUpAt: now + waitMs });
-    after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: now + waitMs, updatedAt: now };
+  } else if (task.status === "pending" && until > now) {
+    for (const book of books) joinAsState(book, { ...to, givesUpAt: until });
+    after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: until, updatedAt: now };
   } else if (endless && task.status === "running" && standsBehind(books, endless)) {
     for (const book of books) withdraw(book, session, "it would wait for ever");
     const { key, heldHolder } = endless;
@@ -80,9 +81,10 @@ async function settled(
   } else if (task.status === "pending" || (task.dueAt ?? Infinity) <= now) {
     for (const book of books) withdraw(book, session);
     const { key, holder } = blocking.row;
+    const waitedMs = task.startedAt === null ? 0 : (task.dueAt ?? now) - task.startedAt;
     const error: TaskError = {
       code: "lock-timeout",
-      message: `${key} was not to be had within ${waitMs} ms: ${holder ?? "others are before it"}${holder === null ? "" : " holds it"}`,
+      message: `${key} was not to be had within ${waitedMs} ms: ${holder ?? "others are before it"}${holder === null ? "" : " holds it"}`,
       data: { key, holder },
     };
     after = over(task, { error }, "system", writes, now);

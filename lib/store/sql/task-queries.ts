@@ -84,7 +84,7 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
         ? sql`AND EXISTS (SELECT 1 FROM "instances" AS s WHERE s."id" = "tasks"."instance_id" AND s."partition" BETWEEN ${partitions.from} AND ${partitions.to})`
         : empty;
       return handle.query<TaskRow>(
-        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "queue" = ${type} AND "ready_at" <= ${now} AND ${range} ${ofShare} ORDER BY ${order} LIMIT ${limit} ${dialect.forNoKeyUpdateSkipLocked}`,
+        sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "queue" = ${type} AND "ready_at" <= ${now} AND ${range} AND ("overall_until" IS NULL OR "overall_until" > ${now}) ${ofShare} ORDER BY ${order} LIMIT ${limit} ${dialect.forNoKeyUpdateSkipLocked}`,
       );
     },
     async lockTaskByToken(token) {
