@@ -11,6 +11,7 @@ test("suspend two that are chosen, then terminate all that match", async ({ page
       chartId: "order",
       id: `fair-${n}`,
       input: { orderId: `f-${n}`, amount: 1 },
+      labels: { hall: n === 2 ? "east" : "west", fair: "spring" },
     });
   }
   const statusOf = async (n: number) => (await api.get(`/instances/fair-${n}`)).body["status"];
@@ -32,6 +33,19 @@ test("suspend two that are chosen, then terminate all that match", async ({ page
       "running",
       "suspended",
     ]);
+  });
+
+  await test.step("labels narrow the list, all of them at once, and are in the address", async () => {
+    await page.goto("/instances");
+    await page.getByTestId("filter-label").click();
+    await page.getByTestId("filter-label-value").fill("fair:spring");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await expect(page.getByTestId("instance-row")).toHaveCount(3);
+    await page.getByTestId("filter-label").click();
+    await page.getByTestId("filter-label-value").fill("hall:east");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await expect(page.getByTestId("instance-row")).toHaveCount(1);
+    await expect(page).toHaveURL(/label=fair%3Aspring&label=hall%3Aeast/);
   });
 
   await test.step("what is not brought back asks for the count", async () => {

@@ -50,6 +50,7 @@ export function InstancesPage() {
     idPrefix: params.get("id"),
     state: params.get("state"),
     businessKey: params.get("key"),
+    label: params.has("label") ? params.getAll("label") : null,
   };
   const cursor = params.get("cursor");
   const filtered = Object.values(filters).some((value) => value !== null);
@@ -74,10 +75,12 @@ export function InstancesPage() {
   const [verb, setVerb] = useState<BatchVerb | null>(null);
   const selection = useSelection(JSON.stringify(filters), rows?.map((row) => row.id) ?? []);
   const { filter } = pages;
-  const clear = (): void => filter({ chart: null, status: null, id: null, state: null, key: null });
+  const clear = (): void =>
+    filter({ chart: null, status: null, id: null, state: null, key: null, label: null });
   const counts = countByStatus(charts.data?.items, filters.chartId);
   // Counts come per chart: they hold for no finer filter.
-  const countsHold = filters.idPrefix === null && filters.state === null && filters.businessKey === null;
+  const { chartId: _chart, status: _status, ...finer } = filters;
+  const countsHold = Object.values(finer).every((value) => value === null);
   const nextCursor = page.data?.nextCursor ?? null;
 
   return (
@@ -150,6 +153,19 @@ export function InstancesPage() {
           placeholder="exact key"
           testId="filter-key"
         />
+        {[...(filters.label ?? []), null].map((label, index, { length }) => (
+          <FilterChip
+            key={label ?? length}
+            name={index > 0 && label === null ? "And label" : "Label"}
+            value={label}
+            onChange={(next) => {
+              const others = (filters.label ?? []).filter((each) => each !== label && each !== next);
+              filter({ label: next === null ? others : [...others, next] });
+            }}
+            placeholder="key:value"
+            testId={label === null ? "filter-label" : `filter-label-${index}`}
+          />
+        ))}
         {filtered ? (
           <Button variant="link" onClick={clear} data-testid="clear-filters">
             Clear

@@ -66,6 +66,21 @@ test("a lock key keeps its colon and slash through the path", async () => {
   expect(verbs.calls[0]).toEqual({ name: "getLock", args: { key: "zone:Z/14" } });
 });
 
+test("labels may be given several times and are a list; other filters are given once", async () => {
+  const verbs = recordingVerbs({ items: [], nextCursor: null });
+  for (const query of ["label=a:b", "label=a:b&status=failed&label=c:d:e"]) {
+    expect((await call(verbs, "GET", `/instances?${query}`)).status).toBe(200);
+  }
+  expect(verbs.calls.map(({ args }) => args)).toEqual([
+    { label: ["a:b"] },
+    { label: ["a:b", "c:d:e"], status: "failed" },
+  ]);
+  for (const query of ["label=a", "label=:b", "status=failed&status=failed", `label=${"k".repeat(400)}:v`]) {
+    const refused = await call(verbs, "GET", `/instances?${query}`);
+    expect([refused.status, (await errorOf(refused)).code], query).toEqual([400, "bad-request"]);
+  }
+});
+
 test("a message that is not stepped yet answers 202", async () => {
   const response = await call(recordingVerbs({ state: "queued" }), "POST", "/instances/a/events", {
     body: '{"type":"go"}',

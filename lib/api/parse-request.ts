@@ -5,7 +5,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import { checkArgs } from "@/lib/contract/check-args";
-import { idempotencyHeader, idempotencyKey, type Endpoint } from "@/lib/contract/endpoints";
+import { idempotencyHeader, idempotencyKey, listParams, type Endpoint } from "@/lib/contract/endpoints";
 import { readJsonBody } from "./read-body";
 
 export async function parseRequest(
@@ -14,7 +14,7 @@ export async function parseRequest(
   pathParams: Record<string, string>,
 ): Promise<Record<string, unknown>> {
   const params = checkArgs(endpoint.params, pathParams, "path");
-  const query = checkArgs(endpoint.query, queryObject(request), "query");
+  const query = checkArgs(endpoint.query, queryObject(request, listParams(endpoint)), "query");
   const body = endpoint.body ? checkArgs(endpoint.body, await readBody(endpoint, request), "body") : {};
   const args = Object.assign({}, query, body, params) as Record<string, unknown>;
   const key = request.headers.get(idempotencyHeader);
@@ -32,9 +32,14 @@ export async function parseRequest(
 const readBody = (endpoint: Endpoint, request: Request): Promise<unknown> =>
   readJsonBody(request, endpoint.bodyBytesMax, endpoint.method === "DELETE" ? {} : undefined);
 
-function queryObject(request: Request): Record<string, string> {
-  const entries = new Map<string, string>();
-  for (const [name, value] of new URL(request.url).searchParams) {
+function queryObject(request: Request, lists: ReadonlySet<string>): Record<string, string | string[]> {
+  const { searchParams } = new URL(request.url);
+  const entries = new Map<string, string | string[]>();
+  for (const [name, value] of searchParams) {
+    if (lists.has(name)) {
+      entries.set(name, searchParams.getAll(name));
+      continue;
+    }
     if (entries.has(name)) {
       throw new LockstepError("bad-request", `query.${name} is given twice; give it once.`, {
         details: { field: `query.${name}` },

@@ -37,6 +37,11 @@ const run = async (...args: string[]) => {
 
 test("a batch is counted first, done with --yes, and tells what became of each", async () => {
   const call = ["suspend", "--chart", "counter", "--reason", "fair"];
+  await at.runtime.startInstance(local, { chartId: "counter", id: "c", labels: { site: "north" } });
+  const labelled = ["terminate", "--label", "site=north", "--reason", "closed", "--yes", "--wait"];
+  expect(await run(...labelled)).toBe(0);
+  expect(said.out).toMatch(/1 ok, 0 refused, 0 skipped of 1\tterminate: label site:north\n$/);
+  await at.runtime.deleteInstance(local, { instanceId: "c" });
   expect(await run(...call)).toBe(0);
   expect(said.out).toBe("suspend is about 2 instances (2 running). Nothing was done: say --yes to do it.\n");
   expect((await at.runtime.getInstance(local, { instanceId: "a" })).status).toBe("running");

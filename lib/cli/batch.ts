@@ -10,7 +10,7 @@ import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
 import type { InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
-import { readPairs } from "./pair-option";
+import { readPairs, searchPairs } from "./pair-option";
 import { requireReason } from "./require-reason";
 import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
@@ -30,6 +30,7 @@ const parse = (args: string[]) =>
       prefix: { type: "string" },
       "business-key": { type: "string" },
       parent: { type: "string" },
+      label: { type: "string", multiple: true, default: [] },
       reason: { type: "string" },
       name: { type: "string" },
       rate: { type: "string" },
@@ -98,6 +99,7 @@ async function waitFor(client: Client, batchId: string): Promise<BatchView> {
 }
 
 function selectionOf(ids: string[], values: Values): BatchSelection {
+  const label = searchPairs("--label", "KEY=VALUE", values.label);
   const filter = {
     ...(values.chart === undefined ? {} : { chartId: values.chart }),
     // The server says which there are.
@@ -106,6 +108,7 @@ function selectionOf(ids: string[], values: Values): BatchSelection {
     ...(values.prefix === undefined ? {} : { idPrefix: values.prefix }),
     ...(values["business-key"] === undefined ? {} : { businessKey: values["business-key"] }),
     ...(values.parent === undefined ? {} : { parent: values.parent }),
+    ...(label === undefined ? {} : { label }),
   };
   const filtered = Object.keys(filter).length > 0;
   if ([ids.length > 0, filtered, values.all].filter(Boolean).length !== 1) {

@@ -17,7 +17,7 @@ const guarded = ["expected-seq", "fences", "idempotency-key"];
 const control = ["reason", ...guarded];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
-  list: ["chart", "status", "state", "prefix", "business-key", "parent"],
+  list: ["chart", "status", "state", "prefix", "business-key", "parent", "label"],
   show: [],
   state: ["seq"],
   log: ["seq", "limit"],

@@ -17,7 +17,7 @@ import {
   type InstanceVerb,
   type Values,
 } from "./instance-options";
-import { readPairs } from "./pair-option";
+import { readPairs, searchPairs } from "./pair-option";
 import { messageVerbs, reads } from "./read-instance";
 import { repeatable } from "./repeatable";
 import { sentWords } from "./sent-words";
@@ -70,6 +70,7 @@ async function list(client: Client, values: Values): Promise<void> {
     idPrefix: prefix,
     businessKey: values["business-key"],
     parent,
+    label: searchPairs("--label", "KEY=VALUE", values.label),
   };
   for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;

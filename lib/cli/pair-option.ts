@@ -2,10 +2,14 @@
 import { UsageError } from "./usage";
 
 export const readPairs = (name: string, form: string, texts: readonly string[]): Record<string, string> =>
-  Object.fromEntries(
-    texts.map((text) => {
-      const at = text.indexOf("=");
-      if (at < 1) throw new UsageError(`${name} takes ${form}, not ${text}.`);
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
+  Object.fromEntries(texts.map((text) => readPair(name, form, text)));
+
+/** Of labels or fields as lists are searched by them, `KEY:VALUE`; undefined: by none. */
+export const searchPairs = (name: string, form: string, texts: readonly string[]): string[] | undefined =>
+  texts.length === 0 ? undefined : texts.map((text) => readPair(name, form, text).join(":"));
+
+function readPair(name: string, form: string, text: string): [key: string, value: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`${name} takes ${form}, not ${text}.`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

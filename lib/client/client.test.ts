@@ -79,6 +79,14 @@ test("puts a read's filters into the query string and leaves out what is undefin
   expect(request.body).toBe("");
 });
 
+test("a filter that may be given several times is given so", async () => {
+  answer = { status: 200, body: JSON.stringify({ items: [], nextCursor: null }) };
+  await client.listInstances({ label: ["site:north", "dock:3&4"], limit: 2 });
+  expect(must(seen[0], "one request").url).toBe(
+    "/api/v1/instances?label=site%3Anorth&label=dock%3A3%264&limit=2",
+  );
+});
+
 test("escapes path parameters, so that a lock key with slashes stays one segment", async () => {
   answer = { status: 200, body: JSON.stringify({ items: [], total: 0 }) };
   await client.getLockLog({ key: "zone/14?x" });

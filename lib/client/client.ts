@@ -119,7 +119,7 @@ export function requestOf(name: EndpointName, args: object, idempotencyKey?: str
     };
   }
   const query = new URLSearchParams(
-    [...rest].map(([key, value]): [string, string] => [key, text(value)]),
+    [...rest].flatMap(([key, value]) => [value].flat().map((each): [string, string] => [key, text(each)])),
   ).toString();
   return { method: endpoint.method, path: apiPrefix + path + (query && `?${query}`), headers, body: null };
 }

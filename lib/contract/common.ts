@@ -40,6 +40,11 @@ export const searchText = (max: number) =>
 export const labels = z
   .record(z.string().min(1).max(labelKeyMax), z.string().max(labelValueMax))
   .refine((all) => Object.keys(all).length <= labelsMax, `at most ${labelsMax} labels`);
+/** What lists are searched by: `key:value`; the key ends at the first colon. */
+export const labelFilter = searchText(labelKeyMax + 1 + labelValueMax).regex(
+  /^[^:]+:/,
+  "must be key:value, as site:north",
+);
 export const businessKey = z.string().min(1).max(256);
 export const eventType = z.string().min(1).max(256);
 /** Milliseconds since the epoch on the database's clock. */

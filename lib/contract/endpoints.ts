@@ -29,6 +29,14 @@ export interface Endpoint {
   idempotent: boolean;
 }
 
+/** Parameters of a query that may be given several times: they are lists, also when given once. */
+export const listParams = ({ query }: Pick<Endpoint, "query">): ReadonlySet<string> =>
+  new Set(
+    Object.entries(query instanceof z.ZodObject ? query.shape : {})
+      .filter(([, schema]) => schema instanceof z.ZodOptional && schema.unwrap() instanceof z.ZodArray)
+      .map(([name]) => name),
+  );
+
 const none = z.strictObject({});
 const chartParams = z.object({ chartId: id });
 const instanceParams = z.object({ instanceId: id });

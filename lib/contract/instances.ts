@@ -2,11 +2,13 @@
  * Instances: start, send, read now / at seq / at time, log, delete.
  */
 import { z } from "zod";
+import { labelsMax } from "@/lib/base/limits";
 import {
   businessKey,
   eventType,
   id,
   json,
+  labelFilter,
   labels,
   lockKey,
   pageOf,
@@ -284,6 +286,8 @@ export const instanceQuery = z.strictObject({
   businessKey: searchText(256).optional(),
   /** Children of that instance's invocations. */
   parent: id.optional(),
+  /** May be given several times: all of them must hold. */
+  label: z.array(labelFilter).max(labelsMax).optional(),
 });
 export const childStatus = z.enum(["running", "orphan", "succeeded", "failed", "cancelled"]);
 export const childView = z.object({

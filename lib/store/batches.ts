@@ -12,7 +12,7 @@ export interface BatchRow {
   verb: string;
   /** JSON: what the verb takes beside the instance. */
   args: string;
-  /** JSON: BatchSelection. */
+  /** JSON: as the caller made it. */
   selection: string;
   status: BatchStatus;
   /** Items a second; null: as fast as they go. */

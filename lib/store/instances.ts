@@ -193,6 +193,8 @@ export interface InstanceFilter {
   businessKey?: string | undefined;
   /** Children of that instance's invocations. */
   parent?: string | undefined;
+  /** All of them. */
+  labels?: readonly Pick<LabelRow, "key" | "value">[] | undefined;
 }
 export interface Runnable {
   id: string;

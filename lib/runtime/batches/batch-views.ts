@@ -2,15 +2,14 @@
  * Batches and their items as the runtime shows them.
  */
 import type { BatchItemRow, BatchRow, BatchStatus } from "@/lib/store/batches";
-import type { PageArgs } from "../call";
 import type { Failure } from "../instances/instance-views";
-import type { ListInstancesArgs } from "../instances/list-instances";
+import type { InstanceFilterArgs } from "../instances/instance-filter";
 
 export type BatchVerb =
   "suspend" | "resume" | "cancel" | "terminate" | "redrive" | "retry-dead-letters" | "migrate";
 
 /** Named one by one, or by the filters of the list. */
-export type BatchSelection = { instanceIds: string[] } | { filter: Omit<ListInstancesArgs, keyof PageArgs> };
+export type BatchSelection = { instanceIds: string[] } | { filter: InstanceFilterArgs };
 
 /** What the verb takes beside the instance. */
 export interface BatchVerbArgs {

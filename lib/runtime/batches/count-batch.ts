@@ -2,6 +2,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { BatchSelection } from "./batch-views";
+import { readFilter } from "../instances/instance-filter";
 import type { InstanceStatus } from "../instances/instance-views";
 import { requireSelection } from "./require-selection";
 import type { RuntimeContext } from "../runtime-context";
@@ -24,7 +25,8 @@ export async function countBatch(
 ): Promise<BatchCount> {
   requirePermission(actor, "instances:read");
   const selected = await requireSelection(context, selection, null);
-  const groups = await context.store.countSelected(selected, countMax + 1);
+  const stored = "filter" in selected ? { filter: readFilter(selected.filter) } : selected;
+  const groups = await context.store.countSelected(stored, countMax + 1);
   const counted = groups.reduce((sum, { count }) => sum + count, 0);
   return {
     count: Math.min(counted, countMax),

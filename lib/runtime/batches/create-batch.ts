@@ -114,6 +114,8 @@ function nameOf({ verb, selection }: CreateBatchArgs): string {
     const count = selection.instanceIds.length;
     return `${verb} ${count} ${count === 1 ? "instance" : "instances"}`;
   }
-  const filters = Object.entries(selection.filter).map(([name, value]) => `${name} ${String(value)}`);
+  const filters = Object.entries(selection.filter).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name} ${String(each)}`),
+  );
   return filters.length === 0 ? `${verb} all instances` : `${verb}: ${filters.join(", ")}`.slice(0, 200);
 }

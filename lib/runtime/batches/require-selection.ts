@@ -6,7 +6,7 @@ import { LockstepError } from "@/lib/base/errors";
 import type { BatchSelection } from "./batch-views";
 import { requireVersion } from "../charts/require-version";
 import { requireMapping, statesOf } from "../control/plan-migration";
-import { requireFilter } from "../require-payload";
+import { readFilter } from "../instances/instance-filter";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface MoveTo {
@@ -24,7 +24,7 @@ export async function requireSelection(
   moveTo: MoveTo | null,
 ): Promise<BatchSelection> {
   const { store } = context;
-  if ("filter" in selection) requireFilter(selection.filter);
+  if ("filter" in selection) readFilter(selection.filter);
   const chartId = "filter" in selection ? selection.filter.chartId : undefined;
   if (chartId !== undefined) await requireVersion(store, { chartId, version: moveTo?.version ?? null });
   if (moveTo) {

@@ -60,6 +60,12 @@ describe.each(providers)("instances on %s", (provider) => {
     expect(await find({ businessKey: "B-7" })).toEqual(["x1"]);
     expect(await find({ status: "completed" })).toEqual(["x2"]);
     expect(await find({ state: "counting" })).toEqual(["x1"]);
+    expect(await find({ label: ["site:north"] })).toEqual(["x1"]);
+    expect(await find({ label: ["site:north", "site:south"] })).toEqual([]);
+    await start({ id: "x3", labels: { site: "north", dock: "3:b", note: "" } });
+    expect(await find({ label: ["site:north"] })).toEqual(["x3", "x1"]);
+    expect(await find({ label: ["dock:3:b", "site:north", "note:"] })).toEqual(["x3"]);
+    await at.runtime.deleteInstance(local, { instanceId: "x3" });
     const page = await at.runtime.listInstances(local, { limit: 1 });
     expect(page.items).toHaveLength(1);
     expect(await find({ limit: 1, cursor: page.nextCursor })).toEqual(["x1"]);
@@ -76,7 +82,15 @@ describe.each(providers)("instances on %s", (provider) => {
     await start({ id: "o1", labels: { site: "hall-2" } });
     await at.runtime.acquireLock(local, { key: "zone:1", session: "s", holder: "h" });
     for (const text of ["\0", "o\0", "o\ud800"]) {
-      for (const filter of [{ idPrefix: text }, { state: text }, { businessKey: text }, { chartId: text }]) {
+      for (const filter of [
+        { idPrefix: text },
+        { state: text },
+        { businessKey: text },
+        { chartId: text },
+        { label: [`site:hall-2${text}`] },
+        { label: ["site:hall-2", "site"] },
+        { label: [":hall-2"] },
+      ]) {
         await expect(at.runtime.listInstances(local, filter)).rejects.toMatchObject({ code: "bad-request" });
         const selection = { filter };
         await expect(at.runtime.countBatch(local, { selection })).rejects.toMatchObject({

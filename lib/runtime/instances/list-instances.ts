@@ -2,24 +2,11 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
-import {
-  keysAwaited,
-  viewInstanceSummary,
-  type InstanceStatus,
-  type InstanceSummary,
-} from "./instance-views";
-import { requireFilter } from "../require-payload";
+import { readFilter, type InstanceFilterArgs } from "./instance-filter";
+import { keysAwaited, viewInstanceSummary, type InstanceSummary } from "./instance-views";
 import type { RuntimeContext } from "../runtime-context";
 
-export interface ListInstancesArgs extends PageArgs {
-  chartId?: string | undefined;
-  status?: InstanceStatus | undefined;
-  state?: string | undefined;
-  idPrefix?: string | undefined;
-  businessKey?: string | undefined;
-  /** Children of that instance's invocations. */
-  parent?: string | undefined;
-}
+export type ListInstancesArgs = PageArgs & InstanceFilterArgs;
 
 export async function listInstances(
   { store }: RuntimeContext,
@@ -28,10 +15,10 @@ export async function listInstances(
 ): Promise<Page<InstanceSummary>> {
   requirePermission(actor, "instances:read");
   const { cursor, limit, ...filter } = args;
-  requireFilter(filter);
+  const wanted = readFilter(filter);
   const size = pageLimit(limit);
   const after = readCursor(cursor, { createdAt: 0, id: "" });
-  const rows = await store.listInstances(filter, after, size + 1);
+  const rows = await store.listInstances(wanted, after, size + 1);
   const labels = await store.labelsOf(rows.map((row) => row.id));
   const held = await store.findKeys(keysAwaited(rows));
   return pageOf(

@@ -6,10 +6,11 @@
  *        outcomes. Not more than the batch's rate a second begin.
  */
 import type { Actor } from "@/lib/access/actor";
-import type { BatchItemRow, BatchRow, BatchSelection } from "@/lib/store/batches";
+import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { StoreTransaction } from "@/lib/store/store";
-import { verbArgsOf } from "../batches/batch-views";
+import { verbArgsOf, type BatchSelection } from "../batches/batch-views";
+import { readFilter } from "../instances/instance-filter";
 import { newTaskToken } from "../new-id";
 import { performBatchItem } from "../batches/perform-batch-item";
 import type { RuntimeContext } from "../runtime-context";
@@ -94,7 +95,7 @@ async function nextListed(
   const selection = JSON.parse(batch.selection) as BatchSelection;
   if ("instanceIds" in selection) return { ids: [...new Set(selection.instanceIds)], cursor: null };
   const after = JSON.parse(batch.cursor ?? "null") as InstanceCursor | null;
-  const rows = await store.listInstances(selection.filter, after, listedAtOnceMax);
+  const rows = await store.listInstances(readFilter(selection.filter), after, listedAtOnceMax);
   const last = rows.at(-1);
   const more = last !== undefined && rows.length === listedAtOnceMax;
   return {

@@ -4,9 +4,9 @@
 import type { BatchItemRow, BatchReads, BatchRow, BatchTransaction } from "../batches";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { filtersOf } from "./instance-queries";
+import { filteredInstances, onlyThose } from "./instance-filters";
 import { join, sql, type Handle, type Sql } from "./statement";
-import { batches, batchItems, insertRows, instances, updateRows } from "./tables";
+import { batches, batchItems, insertRows, updateRows } from "./tables";
 
 export function batchReads(handle: Reader, dialect: Dialect): BatchReads {
   return {
@@ -35,13 +35,12 @@ export function batchReads(handle: Reader, dialect: Dialect): BatchReads {
         sql`SELECT ${batchItems.all} FROM ${batchItems.name} WHERE ${join(conditions, " AND ")} ORDER BY "place" LIMIT ${limit}`,
       );
     },
-    countSelected(selection, limit) {
-      const conditions =
-        "filter" in selection
-          ? filtersOf(selection.filter)
-          : [...filtersOf({}), sql`"id" IN ${dialect.texts(selection.instanceIds)}`];
+    async countSelected(selection, limit) {
+      const isFilter = "filter" in selection;
+      const found = await filteredInstances(handle, dialect, isFilter ? selection.filter : {});
+      const from = isFilter ? found.from : onlyThose(dialect, selection.instanceIds);
       return handle.query<{ status: string; count: number }>(
-        sql`SELECT "status", count(*) AS "count" FROM (SELECT "status" FROM ${instances.name} WHERE ${join(conditions, " AND ")} LIMIT ${limit}) AS selected GROUP BY "status" ORDER BY "status"`,
+        sql`SELECT "status", count(*) AS "count" FROM (SELECT "status" FROM ${from} WHERE ${join(found.conditions, " AND ")} LIMIT ${limit}) AS selected GROUP BY "status" ORDER BY "status"`,
       );
     },
   };

@@ -1,11 +1,8 @@
 /**
  * Reading instances: lists, log, snapshots, messages.
- *
- * Holds: a list is answered from indexed columns and rows, never by looking into JSON.
  */
 import type {
   DeadLetterRow,
-  InstanceFilter,
   InstanceReads,
   InstanceRow,
   LabelRow,
@@ -18,6 +15,7 @@ import type {
   SnapshotRow,
 } from "../instances";
 import type { Reader } from "./connection";
+import { filteredInstances } from "./instance-filters";
 import { empty, join, sql, type Sql } from "./statement";
 import type { Dialect } from "./dialect";
 import { dueTimers } from "./timer-queries";
@@ -61,22 +59,15 @@ export function instanceReads(handle: Reader, dialect: Dialect): InstanceReads {
     const [row] = await handle.query<Row>(statement);
     return row ?? null;
   }
-  async function isRare(state: string | undefined): Promise<boolean> {
-    if (state === undefined) return false;
-    const row = await first<{ count: number }>(
-      sql`SELECT count(*) AS "count" FROM (SELECT 1 FROM "instance_states" WHERE "state" = ${state} LIMIT ${rareMax + 1}) AS s`,
-    );
-    return (row?.count ?? 0) <= rareMax;
-  }
   return {
     findInstance: (instanceId) =>
       first<InstanceRow>(sql`SELECT ${instances.all} FROM ${instances.name} WHERE "id" = ${instanceId}`),
 
     async listInstances(filter, after, limit) {
-      const conditions = filtersOf(filter, await isRare(filter.state));
+      const { from, conditions } = await filteredInstances(handle, dialect, filter);
       if (after) conditions.push(sql`("created_at", "id") < (${after.createdAt}, ${after.id})`);
       return handle.query(
-        sql`SELECT ${listed} FROM ${instances.name} WHERE ${join(conditions, " AND ")} ORDER BY "created_at" DESC, "id" DESC LIMIT ${limit}`,
+        sql`SELECT ${listed} FROM ${from} WHERE ${join(conditions, " AND ")} ORDER BY "created_at" DESC, "id" DESC LIMIT ${limit}`,
       );
     },
 
@@ -186,33 +177,7 @@ export function runnable(now: number, after: string, partitions: Partitions | un
         ) SELECT w."id" AS "id", min(COALESCE(w."rank", ${of(sql`"rank"`, id)})) AS "rank", ${of(sql`"at"`, id)} AS "servedAt", NULL AS "last", NULL AS "steps" FROM waiting AS w WHERE ${of(sql`"id"`, id)} = w."id" ${inShare(id)} GROUP BY w."id" UNION ALL SELECT NULL, NULL, NULL, (SELECT max("id") FROM walk), (SELECT count("id") FROM walk)`;
 }
 
-/** A state that no more instances are in is rare. */
-const rareMax = 1_000;
-
 /** Of each kind of candidate at most this many are looked at in one call. */
 const walkMax = 256;
 /** Of due timers beside them, whatever their rank: what a claim that heeds no priority has to choose from. */
 const longestMax = 64;
-
-/** `stateIsRare`: whoever is in it is looked up from the state; else the newest instances are asked whether they are in it. */
-export function filtersOf(filter: InstanceFilter, stateIsRare = false): Sql[] {
-  const conditions = [sql`"deleted_at" IS NULL`];
-  if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
-  if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);
-  if (filter.businessKey !== undefined) conditions.push(sql`"business_key" = ${filter.businessKey}`);
-  if (filter.parent !== undefined) {
-    conditions.push(sql`"id" IN (SELECT "child_id" FROM "children" WHERE "parent_id" = ${filter.parent})`);
-  }
-  if (filter.idPrefix !== undefined && filter.idPrefix !== "") {
-    conditions.push(sql`substr("id", 1, ${filter.idPrefix.length}) = ${filter.idPrefix}`);
-  }
-  if (filter.state !== undefined) {
-    const those = sql`"instance_states" AS s WHERE s."state" = ${filter.state}`;
-    conditions.push(
-      stateIsRare
-        ? sql`"id" IN (SELECT s."instance_id" FROM ${those})`
-        : sql`EXISTS (SELECT 1 FROM ${those} AND s."instance_id" = "instances"."id")`,
-    );
-  }
-  return conditions;
-}
