@@ -14,7 +14,7 @@ import { useState, type ReactNode } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { DataTable, type Column } from "@/components/ui/data-table";
-import { FilterChip } from "@/components/ui/filter-chip";
+import { FilterChip, FilterChips } from "@/components/ui/filter-chip";
 import { ListFooter } from "@/components/ui/list-footer";
 import { LiveChip } from "@/components/ui/live-chip";
 import { PageHeader } from "@/components/ui/page-header";
@@ -51,6 +51,7 @@ export function InstancesPage() {
     state: params.get("state"),
     businessKey: params.get("key"),
     label: params.has("label") ? params.getAll("label") : null,
+    index: params.has("index") ? params.getAll("index") : null,
   };
   const cursor = params.get("cursor");
   const filtered = Object.values(filters).some((value) => value !== null);
@@ -76,7 +77,7 @@ export function InstancesPage() {
   const selection = useSelection(JSON.stringify(filters), rows?.map((row) => row.id) ?? []);
   const { filter } = pages;
   const clear = (): void =>
-    filter({ chart: null, status: null, id: null, state: null, key: null, label: null });
+    filter({ chart: null, status: null, id: null, state: null, key: null, label: null, index: null });
   const counts = countByStatus(charts.data?.items, filters.chartId);
   // Counts come per chart: they hold for no finer filter.
   const { chartId: _chart, status: _status, ...finer } = filters;
@@ -135,7 +136,7 @@ export function InstancesPage() {
         <FilterChip
           name="Chart"
           value={filters.chartId}
-          onChange={(chart) => filter({ chart })}
+          onChange={(chart) => filter({ chart, index: null })}
           options={(charts.data?.items ?? []).map((chart) => ({ value: chart.id, label: chart.id }))}
           testId="filter-chart"
         />
@@ -153,19 +154,22 @@ export function InstancesPage() {
           placeholder="exact key"
           testId="filter-key"
         />
-        {[...(filters.label ?? []), null].map((label, index, { length }) => (
-          <FilterChip
-            key={label ?? length}
-            name={index > 0 && label === null ? "And label" : "Label"}
-            value={label}
-            onChange={(next) => {
-              const others = (filters.label ?? []).filter((each) => each !== label && each !== next);
-              filter({ label: next === null ? others : [...others, next] });
-            }}
-            placeholder="key:value"
-            testId={label === null ? "filter-label" : `filter-label-${index}`}
+        <FilterChips
+          name="Label"
+          values={filters.label ?? []}
+          onChange={(label) => filter({ label })}
+          placeholder="key:value"
+          testId="filter-label"
+        />
+        {filters.chartId === null && filters.index === null ? null : (
+          <FilterChips
+            name="Field"
+            values={filters.index ?? []}
+            onChange={(index) => filter({ index })}
+            placeholder="field:value"
+            testId="filter-field"
           />
-        ))}
+        )}
         {filtered ? (
           <Button variant="link" onClick={clear} data-testid="clear-filters">
             Clear

@@ -115,3 +115,32 @@ export function FilterChip({
     </Popover.Root>
   );
 }
+
+/** A filter that may be given several times, all of which must hold: a chip for each, and one more to add another. */
+export function FilterChips({
+  name,
+  values,
+  onChange,
+  placeholder,
+  testId,
+}: {
+  name: string;
+  values: readonly string[];
+  onChange: (values: string[]) => void;
+  placeholder: string;
+  testId: string;
+}) {
+  return [...values, null].map((value, place) => (
+    <FilterChip
+      key={value ?? ""}
+      name={value === null && place > 0 ? `And ${name.toLowerCase()}` : name}
+      value={value}
+      onChange={(next) => {
+        const others = values.filter((each) => each !== value && each !== next);
+        onChange(next === null ? others : [...others, next]);
+      }}
+      placeholder={placeholder}
+      testId={value === null ? testId : `${testId}-${place}`}
+    />
+  ));
+}

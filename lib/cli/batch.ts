@@ -31,6 +31,7 @@ const parse = (args: string[]) =>
       "business-key": { type: "string" },
       parent: { type: "string" },
       label: { type: "string", multiple: true, default: [] },
+      index: { type: "string", multiple: true, default: [] },
       reason: { type: "string" },
       name: { type: "string" },
       rate: { type: "string" },
@@ -99,6 +100,7 @@ async function waitFor(client: Client, batchId: string): Promise<BatchView> {
 }
 
 function selectionOf(ids: string[], values: Values): BatchSelection {
+  const index = searchPairs("--index", "FIELD=VALUE", values.index);
   const label = searchPairs("--label", "KEY=VALUE", values.label);
   const filter = {
     ...(values.chart === undefined ? {} : { chartId: values.chart }),
@@ -109,6 +111,7 @@ function selectionOf(ids: string[], values: Values): BatchSelection {
     ...(values["business-key"] === undefined ? {} : { businessKey: values["business-key"] }),
     ...(values.parent === undefined ? {} : { parent: values.parent }),
     ...(label === undefined ? {} : { label }),
+    ...(index === undefined ? {} : { index }),
   };
   const filtered = Object.keys(filter).length > 0;
   if ([ids.length > 0, filtered, values.all].filter(Boolean).length !== 1) {

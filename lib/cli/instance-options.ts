@@ -17,7 +17,7 @@ const guarded = ["expected-seq", "fences", "idempotency-key"];
 const control = ["reason", ...guarded];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
-  list: ["chart", "status", "state", "prefix", "business-key", "parent", "label"],
+  list: ["chart", "status", "state", "prefix", "business-key", "parent", "label", "index"],
   show: [],
   state: ["seq"],
   log: ["seq", "limit"],
@@ -56,6 +56,7 @@ const parse = (args: string[]) =>
       version: { type: "string" },
       "business-key": { type: "string" },
       label: { type: "string", multiple: true, default: [] },
+      index: { type: "string", multiple: true, default: [] },
       priority: { type: "string" },
       data: { type: "string" },
       fences: { type: "string" },

@@ -108,6 +108,8 @@ test("an instance is started with what the call takes; its id is printed", async
   expect(said.out).toBe("n\trunning\tcounting\tcounter v1\t#1\n");
   expect(await run("list", "--label", "a=b=c", "--label", "a=c")).toBe(0);
   expect(said.out).toBe("");
+  expect(await run("list", "--chart", "counter", "--index", "count=0")).toBe(1);
+  expect(said.err).toContain("It declares none (settings.index)");
   expect((await at.runtime.getLogEntry(local, { instanceId: "n", seq: 1 })).data).toEqual({ total: 40 });
   expect(await run("start", "counter", "--json")).toBe(0);
   expect(JSON.parse(said.out)).toMatchObject({ version: 2, status: "running", context: { count: 5 } });

@@ -71,6 +71,7 @@ async function list(client: Client, values: Values): Promise<void> {
     businessKey: values["business-key"],
     parent,
     label: searchPairs("--label", "KEY=VALUE", values.label),
+    index: searchPairs("--index", "FIELD=VALUE", values.index),
   };
   for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;

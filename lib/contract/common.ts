@@ -45,6 +45,8 @@ export const labelFilter = searchText(labelKeyMax + 1 + labelValueMax).regex(
   /^[^:]+:/,
   "must be key:value, as site:north",
 );
+/** A field of a context and its value, as text: `order.total:40`. */
+export const fieldFilter = searchText(600).regex(/^.+:/s, "must be field:value, as order.total:40");
 export const businessKey = z.string().min(1).max(256);
 export const eventType = z.string().min(1).max(256);
 /** Milliseconds since the epoch on the database's clock. */

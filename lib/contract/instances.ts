@@ -6,6 +6,7 @@ import { labelsMax } from "@/lib/base/limits";
 import {
   businessKey,
   eventType,
+  fieldFilter,
   id,
   json,
   labelFilter,
@@ -288,6 +289,8 @@ export const instanceQuery = z.strictObject({
   parent: id.optional(),
   /** May be given several times: all of them must hold. */
   label: z.array(labelFilter).max(labelsMax).optional(),
+  /** `field:value`, with chartId: of the fields that the chart declares by settings.index. May be given several times, as label. */
+  index: z.array(fieldFilter).max(20).optional(),
 });
 export const childStatus = z.enum(["running", "orphan", "succeeded", "failed", "cancelled"]);
 export const childView = z.object({

@@ -46,6 +46,15 @@ export interface LabelRow {
   value: string;
 }
 
+/** What the context has in a field that its chart declares by settings.index. */
+export interface FieldRow {
+  instanceId: string;
+  /** A location, as the chart writes it. */
+  field: string;
+  chartId: string;
+  value: string;
+}
+
 export interface LogRow {
   instanceId: string;
   seq: number;
@@ -195,6 +204,8 @@ export interface InstanceFilter {
   parent?: string | undefined;
   /** All of them. */
   labels?: readonly Pick<LabelRow, "key" | "value">[] | undefined;
+  /** All of them. */
+  fields?: readonly Pick<FieldRow, "chartId" | "field" | "value">[] | undefined;
 }
 export interface Runnable {
   id: string;

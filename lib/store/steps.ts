@@ -6,6 +6,7 @@ import { LockstepError } from "@/lib/base/errors";
 import type {
   DeadLetterRow,
   DedupeRow,
+  FieldRow,
   InstanceRow,
   LabelRow,
   LogRow,
@@ -31,6 +32,12 @@ export interface StepWrites extends ChildWrites {
   /** New instances, and tombstones re-created. */
   created: InstanceRow[];
   labels: LabelRow[];
+  /** Fields that have another value now, or one for the first time. */
+  fieldsSet: FieldRow[];
+  /** Fields that have none any more. */
+  fieldsCleared: Pick<FieldRow, "instanceId" | "field">[];
+  /** Instances of another version: all their fields go before `fieldsSet`. */
+  fieldsReplaced: string[];
   /** Existing instances after steps that changed what steps change: state and place in the log (steppedColumns). */
   stepped: InstanceRow[];
   /** Existing instances whose steps changed their status too (statusColumns). */
@@ -59,7 +66,7 @@ export interface StepWrites extends ChildWrites {
   tasksCancelled: (Pick<TaskRow, "instanceId" | "taskId"> & { at: number })[];
   /** Instances that ended: what is left in their mailbox becomes dead letters, their timers go, their tasks are cancelled. */
   ended: { instanceId: string; at: number; reason: string }[];
-  /** Instances that were deleted: their mailbox, timers and tasks go, their children are orphans. */
+  /** Instances that were deleted: their mailbox, timers, tasks and fields go, their children are orphans. */
   emptied: string[];
   /** Instances that take nothing now: what waits for them is no work until they are in `unparked`. */
   parked: string[];
@@ -98,6 +105,9 @@ export const statusColumns = [
 export const noWrites = (): StepWrites => ({
   created: [],
   labels: [],
+  fieldsSet: [],
+  fieldsCleared: [],
+  fieldsReplaced: [],
   stepped: [],
   restated: [],
   changed: [],

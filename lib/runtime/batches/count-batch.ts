@@ -25,7 +25,7 @@ export async function countBatch(
 ): Promise<BatchCount> {
   requirePermission(actor, "instances:read");
   const selected = await requireSelection(context, selection, null);
-  const stored = "filter" in selected ? { filter: readFilter(selected.filter) } : selected;
+  const stored = "filter" in selected ? { filter: await readFilter(context, selected.filter) } : selected;
   const groups = await context.store.countSelected(stored, countMax + 1);
   const counted = groups.reduce((sum, { count }) => sum + count, 0);
   return {

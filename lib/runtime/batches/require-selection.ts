@@ -24,7 +24,7 @@ export async function requireSelection(
   moveTo: MoveTo | null,
 ): Promise<BatchSelection> {
   const { store } = context;
-  if ("filter" in selection) readFilter(selection.filter);
+  if ("filter" in selection) await readFilter(context, selection.filter);
   const chartId = "filter" in selection ? selection.filter.chartId : undefined;
   if (chartId !== undefined) await requireVersion(store, { chartId, version: moveTo?.version ?? null });
   if (moveTo) {

@@ -9,13 +9,14 @@ import type { RuntimeContext } from "../runtime-context";
 export type ListInstancesArgs = PageArgs & InstanceFilterArgs;
 
 export async function listInstances(
-  { store }: RuntimeContext,
+  context: RuntimeContext,
   actor: Actor,
   args: ListInstancesArgs,
 ): Promise<Page<InstanceSummary>> {
   requirePermission(actor, "instances:read");
   const { cursor, limit, ...filter } = args;
-  const wanted = readFilter(filter);
+  const { store } = context;
+  const wanted = await readFilter(context, filter);
   const size = pageLimit(limit);
   const after = readCursor(cursor, { createdAt: 0, id: "" });
   const rows = await store.listInstances(wanted, after, size + 1);

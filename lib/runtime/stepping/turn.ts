@@ -37,6 +37,7 @@ import {
   type InstanceStatus,
   type SendResult,
 } from "../instances/instance-views";
+import { writeFields } from "../instances/indexed-fields";
 import { noSessionTimer, sessionOf, sessionTimer, type Session } from "./instance-session";
 import { internalMessage, type Outgoing } from "./internal-message";
 import { netMoves } from "../operations/net-moves";
@@ -444,6 +445,7 @@ export class Turn {
     else if (this.row.status === this.statusBefore) this.writes.stepped.push(this.row);
     else this.writes.restated.push(this.row);
     this.moveStates(this.snapshotBefore?.configuration ?? [], this.snapshot.configuration);
+    this.moveFields();
     if (this.row.concurrencyKey !== null && !isUnderWay(this.row.status))
       this.writes.keysLeft.push(this.row.id);
     if (isEnded(this.row.status)) {
@@ -467,6 +469,14 @@ export class Turn {
     const entered = after.filter((state) => !before.includes(state));
     if (left.length + entered.length > 0)
       this.writes.configurations.push({ instanceId: this.row.id, left, entered });
+  }
+
+  /** Another version declares its own. */
+  private moveFields(): void {
+    const isMigrated = this.row.version !== this.versionBefore;
+    if (isMigrated) this.writes.fieldsReplaced.push(this.row.id);
+    const before = isMigrated ? null : (this.snapshotBefore?.context ?? null);
+    writeFields(this.machine, this.row, before, this.snapshot.context, this.writes);
   }
 
   /** Nothing has changed but what steps change. */

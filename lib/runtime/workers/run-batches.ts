@@ -66,8 +66,9 @@ async function stillOurs(tx: StoreTransaction, { id, token }: BatchRow): Promise
   return row?.token === token ? row : null;
 }
 
-async function list({ store }: RuntimeContext, batch: BatchRow): Promise<void> {
-  const { ids, cursor } = await nextListed(store, batch);
+async function list(context: RuntimeContext, batch: BatchRow): Promise<void> {
+  const { store } = context;
+  const { ids, cursor } = await nextListed(context, batch);
   await store.transaction(async (tx) => {
     const row = await stillOurs(tx, batch);
     if (!row || row.status !== "listing") return;
@@ -89,13 +90,17 @@ async function list({ store }: RuntimeContext, batch: BatchRow): Promise<void> {
 }
 
 async function nextListed(
-  store: RuntimeContext["store"],
+  context: RuntimeContext,
   batch: BatchRow,
 ): Promise<{ ids: string[]; cursor: string | null }> {
   const selection = JSON.parse(batch.selection) as BatchSelection;
   if ("instanceIds" in selection) return { ids: [...new Set(selection.instanceIds)], cursor: null };
   const after = JSON.parse(batch.cursor ?? "null") as InstanceCursor | null;
-  const rows = await store.listInstances(readFilter(selection.filter), after, listedAtOnceMax);
+  const rows = await context.store.listInstances(
+    await readFilter(context, selection.filter),
+    after,
+    listedAtOnceMax,
+  );
   const last = rows.at(-1);
   const more = last !== undefined && rows.length === listedAtOnceMax;
   return {

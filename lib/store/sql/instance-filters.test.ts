@@ -18,7 +18,7 @@ import { planByKey } from "./postgres-pool";
 import type { Sql } from "./statement";
 
 /** Rows of `count` instances, the newest last; every tenth has `tenth: yes`, all have `all: yes`. */
-const many = (count: number): Pick<StepWrites, "created" | "labels"> => {
+const many = (count: number): Pick<StepWrites, "created" | "labels" | "fieldsSet"> => {
   const ids = Array.from({ length: count }, (_, n) => `i${String(n).padStart(5, "0")}`);
   return {
     created: ids.map((id, n) => instanceRow({ id, createdAt: n })),
@@ -26,6 +26,7 @@ const many = (count: number): Pick<StepWrites, "created" | "labels"> => {
       { instanceId, key: "all", value: "yes" },
       { instanceId, key: "tenth", value: n % 10 === 0 ? "yes" : "no" },
     ]),
+    fieldsSet: ids.map((instanceId) => ({ instanceId, chartId: "chart", field: "total", value: "yes" })),
   };
 };
 const label = (key: string, value: string) => ({ key, value });
@@ -69,6 +70,10 @@ describe.each(providers)("on %s", (provider) => {
     expect(await paged({ labels: [label("tenth", "yes"), label("tenth", "no")] }, 9)).toEqual([]);
     expect(await paged({ labels: [label("tenth", "YES")] }, 9)).toEqual([]);
     expect(await paged({ ...both, chartId: "other" }, 9)).toEqual([]);
+    const total = { chartId: "chart", field: "total", value: "yes" };
+    expect(await counted({ fields: [total] })).toBe(rareMax + 200);
+    expect(await paged({ ...both, fields: [total] }, 50)).toEqual(tenth);
+    expect(await paged({ fields: [{ ...total, chartId: "other" }] }, 9)).toEqual([]);
   });
 
   test("a deleted instance is found by none of its labels", async () => {
@@ -102,6 +107,7 @@ const cases: InstanceFilter[] = [
   { labels: [label("a", "b")] },
   { labels: [label("a", "b"), label("c", "d")], chartId: "chart", status: "running" },
   { state: "s", status: "running" },
+  { fields: [{ chartId: "chart", field: "total", value: "yes" }], chartId: "chart", status: "running" },
 ];
 
 test("on sqlite: who has a rare label is looked up by id, a common one is asked of the newest by its key", async () => {
@@ -117,7 +123,7 @@ test("on sqlite: who has a rare label is looked up by id, a common one is asked 
           expect(plan).toContain("SEARCH instances USING INDEX sqlite_autoindex_instances_1");
         else {
           expect(plan).toMatch(/SEARCH instances USING INDEX instances_\w*created_at_id_idx/);
-          expect(plan).toMatch(/SEARCH (l USING INDEX sqlite_autoindex|s USING PRIMARY KEY)/);
+          expect(plan).toMatch(/SEARCH ([lf] USING INDEX sqlite_autoindex|s USING PRIMARY KEY)/);
           expect(plan).not.toContain("TEMP B-TREE");
         }
       }
@@ -145,7 +151,7 @@ test("on postgresql: the same", async () => {
         if (had === "rare") expect(plan).toMatch(/instances_pkey on instances/);
         else {
           expect(plan).toMatch(/instances_\w*created_at_id_idx on instances/);
-          expect(plan).toMatch(/instance_(labels|states)_pkey on instance_\w+ (l|s)/);
+          expect(plan).toMatch(/instance_(labels|states|fields)_pkey on instance_\w+ [lsf]/);
         }
       }
     }

@@ -53,11 +53,17 @@ const rarely = (rows: Sql): Sql => sql`SELECT t."instance_id" AS "id" FROM ${row
 export const onlyThose = (dialect: Dialect, ids: readonly string[]): Sql =>
   sql`(SELECT * FROM ${instances.name} WHERE "id" IN ${dialect.texts(ids)} LIMIT ${ids.length}) AS ${instances.name}`;
 
-function traitsOf({ state, labels = [] }: InstanceFilter): Trait[] {
+function traitsOf({ state, labels = [], fields = [] }: InstanceFilter): Trait[] {
   const traits: Trait[] = labels.map(({ key, value }) => ({
     rows: sql`"instance_labels" AS t WHERE t."key" = ${key} AND t."value" = ${value}`,
     has: sql`(SELECT l."value" FROM "instance_labels" AS l WHERE l."instance_id" = "instances"."id" AND l."key" = ${key}) = ${value}`,
   }));
+  for (const { chartId, field, value } of fields) {
+    traits.push({
+      rows: sql`"instance_fields" AS t WHERE t."chart_id" = ${chartId} AND t."field" = ${field} AND t."value" = ${value}`,
+      has: sql`(SELECT f."value" FROM "instance_fields" AS f WHERE f."instance_id" = "instances"."id" AND f."field" = ${field}) = ${value}`,
+    });
+  }
   if (state !== undefined) {
     traits.push({
       rows: sql`"instance_states" AS t WHERE t."state" = ${state}`,

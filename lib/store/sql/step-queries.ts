@@ -26,6 +26,7 @@ import {
   eventLog,
   insertInto,
   insertRows,
+  instanceFields,
   instanceLabels,
   instances,
   instanceStates,
@@ -185,6 +186,8 @@ const rearm = `ON CONFLICT ("instance_id", "timer_id") DO UPDATE SET ${[
   .map((name) => `${columnName(name)} = excluded.${columnName(name)}`)
   .join(", ")}`;
 
+const overField = `ON CONFLICT ("instance_id", "field") DO UPDATE SET "value" = excluded."value"`;
+
 /** Everything is sent without waiting; what fails fails the COMMIT. */
 export async function writeSteps(
   handle: Handle,
@@ -233,6 +236,9 @@ export async function writeSteps(
   }
   const emptied = writes.emptied.map((instanceId) => ({ instanceId }));
   remove(mailbox, ["instanceId"], emptied);
+  remove(instanceFields, ["instanceId", "field"], writes.fieldsCleared);
+  const replaced = writes.fieldsReplaced.map((instanceId) => ({ instanceId }));
+  remove(instanceFields, ["instanceId"], [...emptied, ...replaced]);
   remove(timers, ["instanceId"], [...emptied, ...writes.ended.map(({ instanceId }) => ({ instanceId }))]);
   park(writes.parked, 1);
   park(writes.unparked, 0);
@@ -242,6 +248,7 @@ export async function writeSteps(
   update(instances, ["id"], statusColumns, part(writes.restated, restatedPart));
   update(instances, ["id"], changingColumns, writes.changed);
   insert(instanceLabels, writes.labels);
+  insert(instanceFields, writes.fieldsSet, overField);
   insert(instanceStates, states.entered);
   insert(
     eventLog,

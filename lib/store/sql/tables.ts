@@ -82,6 +82,12 @@ export const instances = table("instances", {
   concurrencyKey: "text",
 });
 export const instanceLabels = table("instance_labels", { instanceId: "text", key: "text", value: "text" });
+export const instanceFields = table("instance_fields", {
+  instanceId: "text",
+  field: "text",
+  chartId: "text",
+  value: "text",
+});
 export const instanceStates = table("instance_states", { instanceId: "text", state: "text" });
 export const eventLog = table("event_log", {
   instanceId: "text",
