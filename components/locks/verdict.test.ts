@@ -13,6 +13,8 @@ const lock = (over: Partial<LockView>): LockView => ({
   renewedAt: now - 2_000,
   expiresAt: now + 28_000,
   ttlMs: 30_000,
+  holdUntil: null,
+  coolUntil: null,
   waiters: 0,
   longestWaitMs: null,
   health: "healthy",
@@ -63,6 +65,7 @@ test("who waits and who is next is said", () => {
         since: now - 492_000,
         givesUpAt: null,
         keys: ["zone:1"],
+        waitsFor: "holder",
       },
     ],
   });

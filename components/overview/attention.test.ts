@@ -32,6 +32,8 @@ const lock = (over: Partial<LockSummary>): LockSummary => ({
   renewedAt: now - 1_000,
   expiresAt: now + 1_000,
   ttlMs: 30_000,
+  holdUntil: null,
+  coolUntil: null,
   waiters: 0,
   longestWaitMs: null,
   health: "healthy",

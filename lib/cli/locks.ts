@@ -30,6 +30,8 @@ const parse = (args: string[]) =>
       holder: { type: "string" },
       "ttl-ms": { type: "string" },
       "wait-ms": { type: "string" },
+      "hold-max-ms": { type: "string" },
+      "cool-ms": { type: "string" },
     },
   });
 type Values = ReturnType<typeof parse>["values"];
@@ -113,7 +115,12 @@ async function act(client: Client, verb: string, key: string, values: Values): P
 /** Under a session of its own; nobody renews by itself here: --ttl-ms is the whole time. All of the keys are had, or none. */
 async function acquire(client: Client, keys: readonly string[], values: Values): Promise<ExitCode> {
   const session = sessionOf("acquire", values);
-  const times = { ttlMs: ttlOf(values), waitMs: optionalWholeNumber("--wait-ms", values["wait-ms"], 0) };
+  const times = {
+    ttlMs: ttlOf(values),
+    waitMs: optionalWholeNumber("--wait-ms", values["wait-ms"], 0),
+    holdMaxMs: optionalWholeNumber("--hold-max-ms", values["hold-max-ms"]),
+    coolMs: optionalWholeNumber("--cool-ms", values["cool-ms"], 0),
+  };
   const call = { session, holder: values.holder ?? session, ...times };
   const [key, ...more] = keys;
   if (key === undefined) throw new UsageError("locks acquire needs a key.");
@@ -126,7 +133,7 @@ async function acquire(client: Client, keys: readonly string[], values: Values):
   else if (answer.result === "busy") {
     const held = ("locks" in answer ? answer.locks : [answer]).map(
       (lock) =>
-        `${lock.key} is held by ${lock.holder} ${until(lock)}; --wait-ms waits, as number ${lock.position} in line.`,
+        `${lock.key} ${lock.coolUntil === null ? "is held by" : "cools down after"} ${lock.holder} ${until(lock)}; --wait-ms waits, as number ${lock.position} in line.`,
     );
     process.stderr.write(`lockstep: ${held.join("\n          ")}\n`);
   } else if ("locks" in answer)

@@ -100,6 +100,12 @@ test("several locks are acquired at once or none of them", async () => {
   expect(await run(locks, "acquire", "b", "c", "--session", "you", "--json")).toBe(1);
   expect(JSON.parse(said.out)).toMatchObject({ result: "busy", locks: [{ key: "b", holder: "me" }] });
   expect(await at.runtime.getLock(local, { key: "c" })).toMatchObject({ status: "free", fence: 0 });
+  expect(
+    await run(locks, "acquire", "d", "--session", "me", "--cool-ms", "60000", "--hold-max-ms", "90000"),
+  ).toBe(0);
+  expect(await run(locks, "release", "d", "--session", "me", "--fence", "1")).toBe(0);
+  expect(await run(locks, "acquire", "d", "--session", "you")).toBe(1);
+  expect(said.err).toContain("d cools down after me until 20");
   await expect(run(locks, "release", "a", "b", "--session", "me")).rejects.toThrow("acquire takes several");
   await expect(run(locks, "acquire", "--session", "me")).rejects.toThrow("needs a key");
 });

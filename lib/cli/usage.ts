@@ -68,7 +68,7 @@ export const usage = `lockstep: durable statecharts, from the command line
       --status held|expired|free|all --search TEXT
       show|log KEY
       acquire KEY… --session NAME      prints its fence, of several KEY FENCE, one a line; exit 1, and none had, when another has one
-            --holder NAME --ttl-ms 60000 --wait-ms 5000
+            --holder NAME --ttl-ms 60000 --wait-ms 5000 --hold-max-ms 600000 --cool-ms 5000
       renew|release KEY --session NAME --fence 7
       force-release KEY --fence 7 --reason WHY
       --url, --json                    as above

@@ -96,6 +96,25 @@ test("of several locks at once all are had, longer than their leases, or none; a
   expect(await lock()).toMatchObject({ status: "free", fence: 3 });
 });
 
+test("work that goes on beyond its longest hold hears that the lock is lost, in time; who asks next waits for the cooling", async () => {
+  const heard: string[] = [];
+  const onLost = ({ code }: { code: string }) => void heard.push(code);
+  const began = performance.now();
+  await withLock(
+    client,
+    "zone",
+    { ttlMs: 1_000, holdMaxMs: 1_600, coolMs: 60_000, onLost },
+    async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      expect(performance.now() - began).toBeGreaterThan(1_000);
+      expect(performance.now() - began).toBeLessThan(2_500);
+    },
+  );
+  expect(heard).toEqual(["lock-lost"]);
+  const next = withLock(client, "zone", { waitMs: 0 }, () => Promise.reject(new Error("never run")));
+  await expect(next).rejects.toThrow("cools down");
+});
+
 test("I3: who can't renew hears of it when the lease is over, not before, and its proof is refused", async () => {
   const heard: string[] = [];
   const onLost = ({ code }: { code: string }) => void heard.push(code);

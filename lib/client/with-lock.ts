@@ -22,6 +22,10 @@ export interface WithLockOptions extends Renewal {
   waitMs?: number;
   /** Shown to those who wait. Default: the session. */
   holder?: string;
+  /** Lost after it, however long the work takes. Default: never for that. */
+  holdMaxMs?: number;
+  /** How long after the work nobody else is to have it. Default: not at all. */
+  coolMs?: number;
 }
 
 /** To be given to writes that must not happen without the lock, among their `fences`. */
@@ -96,23 +100,32 @@ async function acquire(
   client: Client,
   keys: readonly string[],
   session: string,
-  { ttlMs, waitMs = 30_000, holder = session }: WithLockOptions & { ttlMs: number },
+  {
+    ttlMs,
+    waitMs = 30_000,
+    holder = session,
+    holdMaxMs = Infinity,
+    coolMs,
+  }: WithLockOptions & { ttlMs: number },
 ): Promise<{ proofs: LockProof[]; goodUntil: number }> {
   const idempotencyKey = crypto.randomUUID();
+  const call = {
+    ...{ keys: [...keys], session, holder, ttlMs },
+    ...(holdMaxMs === Infinity ? {} : { holdMaxMs }),
+    ...(coolMs === undefined ? {} : { coolMs }),
+  };
   const beganAt = performance.now();
   const giveUpAt = beganAt + waitMs;
   for (;;) {
     const left = Math.round(Math.min(waitMaxMs, Math.max(0, giveUpAt - performance.now())));
     try {
-      const answer = await client.acquireLocks(
-        { keys: [...keys], session, holder, ttlMs, waitMs: left },
-        { idempotencyKey },
-      );
+      const answer = await client.acquireLocks({ ...call, waitMs: left }, { idempotencyKey });
       if (answer.result === "acquired") {
         if (!answer.valid) throw lost(keys);
         const proofs = answer.locks.map(({ key, fence }) => ({ key, session, fence }));
         // While it waited, or by a try whose answer was lost: when it was granted is not known, but that it was not before.
-        if (performance.now() < beganAt + ttlMs / 3) return { proofs, goodUntil: beganAt + ttlMs };
+        if (performance.now() < beganAt + ttlMs / 3)
+          return { proofs, goodUntil: beganAt + Math.min(ttlMs, holdMaxMs) };
         const renewedAt = performance.now();
         return { proofs, goodUntil: renewedAt + (await renewAll(client, proofs, ttlMs)) };
       }
@@ -131,9 +144,13 @@ const tryEveryMs = 100;
 type Answer = ResponseOf<"acquireLocks">;
 
 function busy({ locks }: Extract<Answer, { result: "busy" }>): LockstepError {
-  const said = locks.map(({ key, holder }) => `The lock ${key} is held by ${holder}.`).join(" ");
+  const said = locks.map(({ key, holder, coolUntil }) =>
+    coolUntil === null
+      ? `The lock ${key} is held by ${holder}.`
+      : `The lock ${key} cools down after ${holder}.`,
+  );
   const { key, holder } = must(locks[0], "what is busy is named");
-  return new LockstepError("lock-busy", said, { details: { key, holder } });
+  return new LockstepError("lock-busy", said.join(" "), { details: { key, holder } });
 }
 
 const lost = (keys: readonly string[]): LockstepError =>

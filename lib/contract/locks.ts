@@ -17,6 +17,10 @@ export const lockSummary = z.object({
   renewedAt: timestamp.nullable(),
   expiresAt: timestamp.nullable(),
   ttlMs: z.int().nullable(),
+  /** Its longest hold ends then, however often it is renewed. */
+  holdUntil: timestamp.nullable(),
+  /** Nobody holds it, and until then no session has it but the one that had it last. */
+  coolUntil: timestamp.nullable(),
   waiters: z.int(),
   longestWaitMs: z.int().nullable(),
   health: lockHealth,
@@ -34,6 +38,8 @@ export const waiter = z.object({
   givesUpAt: timestamp.nullable(),
   /** What its call waits for together, this one among them. */
   keys: z.array(z.string()),
+  /** `line`: those before it. `keys`: this one could be had, another of its keys not. */
+  waitsFor: z.enum(["line", "holder", "cooling", "keys"]),
 });
 export const lockView = lockSummary.extend({
   queue: z.array(waiter),
@@ -52,6 +58,8 @@ export const lockEventType = z.enum([
   "FORCE_RELEASED",
   "WAIT_TIMEOUT",
   "HANDOFF",
+  /** Its cooling is over: it may be given to anybody. */
+  "COOLED",
   "WRITE_REJECTED",
   "DELETED",
   /** What the older entries, now forgotten, had come to. */
@@ -77,6 +85,10 @@ export const acquireBody = z.strictObject({
   holder: id,
   ttlMs: ttlMs.optional(),
   waitMs: z.int().min(0).max(30_000).optional(),
+  /** How long it may be held at most, however often it is renewed; counts for a new grant. */
+  holdMaxMs: z.int().min(1_000).max(86_400_000).optional(),
+  /** How long after its end no other session is to have it; counts for a new grant. */
+  coolMs: z.int().min(0).max(3_600_000).optional(),
 });
 /** All of the keys or none. */
 export const acquireLocksBody = acquireBody.extend({ keys: z.array(lockKey).min(1).max(lockKeysMax) });
@@ -87,6 +99,15 @@ export const forceReleaseBody = z.strictObject({
   reason: z.string().trim().min(3).max(1000),
 });
 
+/** Who has it, or is before the caller for it, and until when it can't be had. */
+const busyLock = z.object({
+  key: z.string(),
+  holder: z.string(),
+  expiresAt: timestamp,
+  /** Not null: nobody holds it, it cools down after its holder. */
+  coolUntil: timestamp.nullable(),
+  position: z.int(),
+});
 /** A grant, or `busy`. */
 export const acquireResult = z.discriminatedUnion("result", [
   z.object({
@@ -98,13 +119,7 @@ export const acquireResult = z.discriminatedUnion("result", [
     /** With a replay: does the grant still hold? */
     valid: z.boolean(),
   }),
-  z.object({
-    result: z.literal("busy"),
-    key: z.string(),
-    holder: z.string(),
-    expiresAt: timestamp,
-    position: z.int(),
-  }),
+  busyLock.extend({ result: z.literal("busy") }),
 ]);
 /** The grants, by key; or who has those that are not to be had: none of the others was taken. */
 export const acquireLocksResult = z.discriminatedUnion("result", [
@@ -115,12 +130,7 @@ export const acquireLocksResult = z.discriminatedUnion("result", [
     /** With a replay: do all of the grants still hold? */
     valid: z.boolean(),
   }),
-  z.object({
-    result: z.literal("busy"),
-    locks: z.array(
-      z.object({ key: z.string(), holder: z.string(), expiresAt: timestamp, position: z.int() }),
-    ),
-  }),
+  z.object({ result: z.literal("busy"), locks: z.array(busyLock) }),
 ]);
 export const renewResult = z.object({
   key: z.string(),

@@ -16,6 +16,13 @@ export interface LockRow {
   logSeq: number;
   nextTicket: number;
   rejectedWrites: number;
+  /** No renewal goes beyond it; null: any may. */
+  holdUntil: number | null;
+  /** How long it is to be left alone after the present grant. */
+  coolMs: number | null;
+  /** Until then it is given to nobody but `coolSession`, which had it last. */
+  coolUntil: number | null;
+  coolSession: string | null;
 }
 
 export interface WaiterRow {
@@ -30,6 +37,9 @@ export interface WaiterRow {
   heartbeatAt: number;
   /** A JSON list: the keys that its call waits for together; null: this one alone. */
   keys: string | null;
+  /** What it asked for beside the lease. */
+  holdMaxMs: number | null;
+  coolMs: number | null;
 }
 
 export interface LockLogRow {
@@ -102,7 +112,7 @@ export interface LockReads {
   findHeads(keys: readonly string[]): Promise<Pick<WaiterRow, "key" | "session" | "heartbeatAt">[]>;
   /** Waiters of states that are the first in line for a lock that nobody holds, but for calls that are gone. */
   findReadyStates(now: number, limit: number): Promise<Pick<WaiterRow, "session" | "holder">[]>;
-  /** Keys whose lease ran out unlogged, or whose queue holds one whose time is up. */
+  /** Keys whose lease ran out unlogged, whose cooling is over, or whose queue holds one whose time is up. */
   findUnsettled(now: number, limit: number): Promise<string[]>;
   /** Who waits at `now`, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */
   lockWaits(now: number, limit: number): Promise<LockWait[]>;

@@ -17,8 +17,8 @@ import {
   type Acquired,
   type LockBooks,
   type Place,
-  type Standing,
 } from "./lock-rules";
+import type { BusyLock } from "./lock-views";
 import type { WaitEnd } from "./lock-waits";
 import { pause } from "../pause";
 import { requireText } from "../require-payload";
@@ -31,6 +31,10 @@ export interface AcquireArgs extends Idempotent {
   holder: string;
   ttlMs?: number | undefined;
   waitMs?: number | undefined;
+  /** How long it may be held at most, however often it is renewed; counts for a new grant. */
+  holdMaxMs?: number | undefined;
+  /** How long after its end no other session is to have it; counts for a new grant. */
+  coolMs?: number | undefined;
   /** Ends the wait of a caller that has gone: it leaves the queues, and is not granted the locks. */
   signal?: AbortSignal | undefined;
 }
@@ -74,8 +78,9 @@ export async function acquireTogether<T extends Told>(
   while (isWaiting(answer)) {
     const waiting: Waiting = answer;
     const end = await context.lockWaits.waitFor(keys, session, left(), args.signal);
-    if (end !== "open") return leave(context, actor, args, asking, { places: waiting.places, end });
-    answer = await ask(context, actor, args, asking, left()).catch(async (error: unknown) => {
+    const since = { places: waiting.places, end };
+    if (end !== "open") return leave(context, actor, args, asking, since);
+    answer = await ask(context, actor, args, asking, left(), since).catch(async (error: unknown) => {
       if (!isPassing(error)) throw error;
       // Its place is kept, and its time goes on running.
       await pause(tryEveryMs, context.closing);
@@ -87,9 +92,10 @@ export async function acquireTogether<T extends Told>(
 
 const tryEveryMs = 100;
 
-interface Leaving {
+/** A wait, and how it ended. */
+interface Waited {
   places: readonly Place[];
-  end: Exclude<WaitEnd, "open">;
+  end: WaitEnd;
 }
 
 /** Granted: the answer is kept for repeats. Else it leaves the queues. */
@@ -98,11 +104,11 @@ async function leave<T extends Told>(
   actor: Actor,
   args: AcquireArgs,
   asking: Asking<T>,
-  leaving: Leaving,
+  waited: Waited,
 ): Promise<T> {
-  const { end } = leaving;
-  let behind: Standing | undefined;
-  const last = await ask(context, actor, args, { ...asking, tell }, 0, leaving);
+  const { end } = waited;
+  let behind: BusyLock | undefined;
+  const last = await ask(context, actor, args, { ...asking, tell }, 0, waited);
   function tell(answer: Parameters<Asking<T>["tell"]>[0]): T {
     behind = answer.result === "busy" ? answer.locks[0] : undefined;
     return asking.tell(answer);
@@ -120,7 +126,7 @@ async function leave<T extends Told>(
   return last;
 }
 
-const reasons: Record<Leaving["end"], string> = {
+const reasons: Record<Exclude<WaitEnd, "open">, string> = {
   granted: "its time is up",
   timeout: "its time is up",
   closed: "the server is shutting down",
@@ -134,9 +140,10 @@ function ask<T extends Told>(
   args: AcquireArgs,
   asking: Asking<T>,
   waitMs: number,
-  leaving?: Leaving,
+  waited?: Waited,
 ): Promise<T | Waiting> {
-  const { session, holder, ttlMs = lockTtlMs } = args;
+  const { session, holder, ttlMs = lockTtlMs, holdMaxMs = null } = args;
+  const coolMs = args.coolMs || null;
   const { keys, verb, tell, replay } = asking;
   const answerOf = (done: Acquired): LockOutcome<T | Waiting> =>
     done.result === "acquired"
@@ -145,20 +152,27 @@ function ask<T extends Told>(
   return runLockCommand<T | Waiting>(context, actor, {
     keys,
     verb,
-    args: { session, holder, ttlMs, ...asking.args },
+    args: {
+      ...{ session, holder, ttlMs, ...asking.args },
+      // Not there when not asked for: the digests of answers that were kept before they could be.
+      ...(holdMaxMs === null ? {} : { holdMaxMs }),
+      ...(coolMs === null ? {} : { coolMs }),
+    },
     idempotencyKey: args.idempotencyKey,
     asks: true,
-    ending: leaving !== undefined,
+    ending: waited !== undefined && waited.end !== "open",
     rule: (books) => {
-      const command = { session, holder, ttlMs, waitMs };
-      if (leaving === undefined) return answerOf(acquire(books, command));
+      const command = { session, holder, ttlMs, waitMs, holdMaxMs, coolMs };
+      if (!waited) return answerOf(acquire(books, command));
       if (books.every((book) => isHeldBy(book, session)))
         return answerOf({ result: "acquired", locks: grantedOf(books) });
-      const isThere = leaving.end !== "gone" && leaving.end !== "closed";
+      const { places, end } = waited;
+      if (end === "open") return answerOf(acquire(books, command));
+      const isThere = end !== "gone" && end !== "closed";
       const answer = isThere ? acquire(books, command) : busy(books, session);
-      for (const place of leaving.places) {
+      for (const place of places) {
         const book = books.find(({ row }) => row.key === place.key);
-        if (book) withdraw(book, session, reasons[leaving.end], place);
+        if (book) withdraw(book, session, reasons[end], place);
       }
       return answerOf(answer);
     },

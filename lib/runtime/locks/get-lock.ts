@@ -2,7 +2,7 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { lockNotFound } from "./force-release-lock";
-import { viewLockSummary, viewWaiter, type LockView } from "./lock-views";
+import { viewLockSummary, viewQueue, type LockView } from "./lock-views";
 import type { RuntimeContext } from "../runtime-context";
 
 export async function getLock(
@@ -15,5 +15,5 @@ export async function getLock(
   if (!row) throw lockNotFound(key);
   const now = await store.now();
   const queue = await store.listWaiters(key);
-  return { ...viewLockSummary(row, now), queue: queue.map(viewWaiter), now };
+  return { ...viewLockSummary(row, now), queue: viewQueue(queue, row, now), now };
 }

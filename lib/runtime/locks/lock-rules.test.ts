@@ -32,9 +32,15 @@ class Bench {
     this.log.push(...book.log);
     return result;
   }
-  acquire(session: string, waitMs = 0, ttlMs = 1_000) {
+  acquire(
+    session: string,
+    waitMs = 0,
+    ttlMs = 1_000,
+    more: { holdMaxMs?: number | null; coolMs?: number | null } = {},
+  ) {
     return this.run((book) => {
-      const done = acquire([book], { session, holder: `h-${session}`, ttlMs, waitMs });
+      const limits = { holdMaxMs: null, coolMs: null, ...more };
+      const done = acquire([book], { session, holder: `h-${session}`, ttlMs, waitMs, ...limits });
       const { key: _key, ...first } =
         done.result === "waiting" ? { key: "" } : must(done.locks[0], "one key");
       return { result: done.result, ...first };
@@ -48,7 +54,13 @@ class Bench {
 test("a free lock is granted with the next fence; another session hears who has it and its place", () => {
   const bench = new Bench();
   expect(bench.acquire("a")).toEqual({ result: "acquired", fence: 1, expiresAt: 2_000 });
-  expect(bench.acquire("b")).toEqual({ result: "busy", holder: "h-a", expiresAt: 2_000, position: 1 });
+  expect(bench.acquire("b")).toEqual({
+    result: "busy",
+    holder: "h-a",
+    expiresAt: 2_000,
+    coolUntil: null,
+    position: 1,
+  });
   expect(bench.types()).toEqual(["REQUESTED", "ACQUIRED"]);
 });
 
@@ -142,12 +154,79 @@ test("a force-release raises the fence at once, whatever the state, and serves t
   expect(bench.log.map((entry) => entry.fence)).toEqual([1, 1, 2, 2, 2, 3, 4]);
 });
 
+test("a lease is renewed up to its longest hold, and then lost for that reason", () => {
+  const bench = new Bench();
+  expect(bench.acquire("a", 0, 1_000, { holdMaxMs: 2_500 })).toMatchObject({ expiresAt: 2_000 });
+  const renewed = () => bench.run((book) => renew(book, { session: "a", fence: 1, ttlMs: 1_000 }));
+  bench.now = 1_900;
+  expect(renewed()).toEqual({ fence: 1, expiresAt: 2_900 });
+  bench.now = 2_800;
+  expect(renewed()).toEqual({ fence: 1, expiresAt: 3_500 });
+  // Not by asking for it anew, nor by asking for longer.
+  expect(bench.acquire("a", 0, 9_000, { holdMaxMs: 9_000 })).toMatchObject({ fence: 1, expiresAt: 3_500 });
+  bench.now = 3_500;
+  expect(renewed()).toEqual({ lost: "hold-over" });
+  expect(bench.acquire("b")).toMatchObject({ result: "acquired", fence: 2 });
+  expect(bench.row).toMatchObject({ holdUntil: null });
+});
+
+test("a lock cools after its release, its expiry and its force-release: no other session has it meanwhile", () => {
+  for (const end of ["release", "expire", "force"] as const) {
+    const bench = new Bench();
+    bench.acquire("a", 0, 1_000, { coolMs: 500 });
+    bench.acquire("w", 60_000);
+    if (end === "release") bench.run((book) => release(book, { session: "a", fence: 1 }));
+    if (end === "force") bench.run((book) => forceRelease(book, "why"));
+    if (end === "expire") bench.now = 2_000;
+    const until = bench.now + 500;
+    expect(bench.acquire("b")).toMatchObject({
+      result: "busy",
+      coolUntil: until,
+      expiresAt: until,
+      position: 2,
+    });
+    bench.now = until - 1;
+    expect(bench.acquire("b")).toMatchObject({ result: "busy" });
+    bench.now = until;
+    expect(bench.acquire("b")).toMatchObject({ result: "busy", holder: "h-w", coolUntil: null });
+    expect(bench.row).toMatchObject({ session: "w", coolUntil: null, coolSession: null });
+    expect(bench.types().slice(-2)).toEqual(["COOLED", "HANDOFF"]);
+  }
+});
+
+test("a cooling is of the last grant alone, and the session that had it may have it again at once", () => {
+  const bench = new Bench();
+  bench.acquire("a", 0, 1_000, { coolMs: 500 });
+  bench.run((book) => release(book, { session: "a", fence: 1 }));
+  // Its holder's name is gone with it, its session is not.
+  expect(bench.acquire("b")).toMatchObject({ result: "busy", holder: "a" });
+  expect(bench.acquire("a")).toMatchObject({ result: "acquired", fence: 2 });
+  bench.run((book) => release(book, { session: "a", fence: 2 }));
+  expect(bench.acquire("b")).toMatchObject({ result: "acquired", fence: 3 });
+});
+
+test("an expired lease given back late cools from its expiry, not from then", () => {
+  const bench = new Bench();
+  bench.acquire("a", 0, 1_000, { coolMs: 5_000 });
+  bench.now = 4_000;
+  bench.run((book) => release(book, { session: "a", fence: 1 }));
+  expect(bench.row).toMatchObject({ session: null, coolUntil: 7_000, coolSession: "a" });
+  bench.now = 9_000;
+  expect(bench.acquire("b")).toMatchObject({ result: "acquired" });
+});
+
 test("I7: whatever is done, folding the log gives the row, and the fence never falls", () => {
   const sessions = ["a", "b", "c"];
   const fence = fc.integer({ min: 0, max: 8 });
   const session = fc.constantFrom(...sessions);
   const command = fc.oneof(
-    fc.record({ kind: fc.constant("acquire" as const), session, waitMs: fc.constantFrom(0, 500, 5_000) }),
+    fc.record({
+      kind: fc.constant("acquire" as const),
+      session,
+      waitMs: fc.constantFrom(0, 500, 5_000),
+      holdMaxMs: fc.constantFrom(null, 1_500),
+      coolMs: fc.constantFrom(null, 700, 4_000),
+    }),
     fc.record({ kind: fc.constant("renew" as const), session, fence }),
     fc.record({ kind: fc.constant("release" as const), session, fence }),
     fc.record({ kind: fc.constant("release-own" as const) }),
@@ -164,7 +243,7 @@ test("I7: whatever is done, folding the log gives the row, and the fence never f
         const fenceBefore = bench.row.fence;
         switch (each.kind) {
           case "acquire":
-            bench.acquire(each.session, each.waitMs);
+            bench.acquire(each.session, each.waitMs, 1_000, each);
             break;
           case "renew":
             bench.run((book) => renew(book, { session: each.session, fence: each.fence, ttlMs: undefined }));

@@ -9,7 +9,7 @@
 import { assert } from "@/lib/base/assert";
 import { waiterSilentMs } from "@/lib/base/limits";
 import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
-import { isHeldAt, type LockDetails, type LockEventType } from "./lock-views";
+import { isCoolingFor, isHeldAt, type BusyLock, type LockDetails, type LockEventType } from "./lock-views";
 import { isStateSession, noLeaseUntil } from "./state-session";
 
 /** A lock during one command. */
@@ -92,11 +92,31 @@ export function settle(book: LockBook): void {
   }
   if (book.row.session !== null && !book.isHeld() && book.row.expired === 0) {
     lose(book, "its longest hold is over");
-    book.row = { ...book.row, expired: 1 };
-    book.enter("EXPIRED", { actor: "system", details: { expiresAt: book.row.expiresAt } });
+    const cooling = coolingOf(book, book.row.expiresAt ?? book.now);
+    book.row = { ...book.row, expired: 1, ...cooling };
+    book.enter("EXPIRED", { actor: "system", details: { expiresAt: book.row.expiresAt, ...told(cooling) } });
+  }
+  if (book.row.coolUntil !== null && book.row.coolUntil <= book.now) {
+    book.row = { ...book.row, ...notCooling };
+    book.enter("COOLED", { actor: "system" });
   }
   if (!book.isHeld()) serveNext(book);
 }
+
+type Cooling = Pick<LockRow, "coolUntil" | "coolSession">;
+const notCooling: Cooling = { coolUntil: null, coolSession: null };
+
+/** Its cooling from when it was given up, or was taken; one that was so before goes on as it was. */
+function coolingOf({ row, now }: LockBook, from: number): Cooling {
+  const { coolMs, session, coolUntil, coolSession } = row;
+  if (session === null || row.expired === 1) return { coolUntil, coolSession };
+  return coolMs !== null && from + coolMs > now
+    ? { coolUntil: from + coolMs, coolSession: session }
+    : notCooling;
+}
+
+/** As the log keeps it. */
+const told = (cooling: Cooling): LockDetails => (cooling.coolUntil === null ? {} : { ...cooling });
 
 /** Gives a lock that nobody holds to the first waiter who is still there. Returns its holder. */
 function serveNext(book: LockBook): string | null {
@@ -104,8 +124,8 @@ function serveNext(book: LockBook): string | null {
     // A state gets all its keys at once, under its task: workers/settle-state-locks.
     if (isStateSession(waiter.session)) return null;
     const isGone = waiter.heartbeatAt < book.now - waiterSilentMs;
-    // So does a call that asks for several, by its own process: acquire-lock.
-    if (waiter.keys !== null && !isGone) return null;
+    // So does a call that asks for several, by its own process: acquire-together.
+    if ((waiter.keys !== null || isCoolingFor(book.row, waiter.session, book.now)) && !isGone) return null;
     book.leave(waiter);
     if (isGone) {
       book.enter("WAIT_TIMEOUT", {
@@ -127,16 +147,18 @@ function lose({ row, lost }: LockBook, reason: string): void {
   if (session !== null && holder !== null && isStateSession(session)) lost.push({ session, holder, reason });
 }
 
-/** May have it now: nobody holds it, nobody is before it. */
+/** May have it now: nobody holds it, it needn't cool, nobody is before it. */
 export const isNext = (book: LockBook, session: string): boolean =>
-  !book.isHeld() && (book.queue.length === 0 || book.queue[0]?.session === session);
+  !book.isHeld() &&
+  !isCoolingFor(book.row, session, book.now) &&
+  (book.queue.length === 0 || book.queue[0]?.session === session);
 
 /** Grants it to a state; `holdMaxMs` null: until the state is left. */
 export function grantToState(
   book: LockBook,
   to: { session: string; holder: string; actor: string; holdMaxMs: number | null },
 ): void {
-  grantNext(book, { ...to, ttlMs: to.holdMaxMs ?? 0 });
+  grantNext(book, { ...to, ttlMs: to.holdMaxMs ?? 0, holdMaxMs: null, coolMs: null });
 }
 
 function grantNext(book: LockBook, to: Parameters<typeof grant>[2]): void {
@@ -162,7 +184,8 @@ export function joinAsState(
   book.row = { ...book.row, nextTicket: ticket + 1 };
   const waiter = { key: row.key, ticket, session, holder, actor, ttlMs: to.holdMaxMs ?? 0, since: now };
   // It needs no process that waits: its row is its word.
-  book.join({ ...waiter, givesUpAt, heartbeatAt: noLeaseUntil, keys: null });
+  const alone = { keys: null, holdMaxMs: null, coolMs: null };
+  book.join({ ...waiter, ...alone, givesUpAt, heartbeatAt: noLeaseUntil });
   book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
 }
 
@@ -175,22 +198,29 @@ export function leaveAsState(book: LockBook, session: string): void {
 function grant(
   book: LockBook,
   type: "ACQUIRED" | "HANDOFF",
-  to: { session: string; holder: string; ttlMs: number; actor: string },
+  to: Pick<WaiterRow, "session" | "holder" | "ttlMs" | "actor" | "holdMaxMs" | "coolMs">,
   details: LockDetails,
 ): void {
-  const expiresAt = to.ttlMs === 0 ? noLeaseUntil : book.now + to.ttlMs;
+  const { now } = book;
+  const { ttlMs, holdMaxMs, coolMs } = to;
+  const holdUntil = holdMaxMs === null ? null : now + holdMaxMs;
+  const expiresAt = ttlMs === 0 ? noLeaseUntil : Math.min(now + ttlMs, holdUntil ?? Infinity);
   book.row = {
     ...book.row,
     fence: book.row.fence + 1,
     holder: to.holder,
     session: to.session,
-    acquiredAt: book.now,
-    renewedAt: book.now,
+    acquiredAt: now,
+    renewedAt: now,
     expiresAt,
-    ttlMs: to.ttlMs,
+    ttlMs,
     expired: 0,
+    holdUntil,
+    coolMs,
+    ...notCooling,
   };
-  book.enter(type, { actor: to.actor, details: { ...details, ttlMs: to.ttlMs, expiresAt } });
+  const more = { ...(holdUntil === null ? {} : { holdUntil }), ...(coolMs === null ? {} : { coolMs }) };
+  book.enter(type, { actor: to.actor, details: { ...details, ttlMs, expiresAt, ...more } });
 }
 
 const free = (row: LockRow): LockRow => ({
@@ -202,6 +232,9 @@ const free = (row: LockRow): LockRow => ({
   expiresAt: null,
   ttlMs: null,
   expired: 0,
+  holdUntil: null,
+  coolMs: null,
+  ...notCooling,
 });
 
 /** Of one command's keys, in their order. */
@@ -211,12 +244,6 @@ export interface Granted {
   key: string;
   fence: number;
   expiresAt: number;
-}
-export interface Standing {
-  key: string;
-  holder: string;
-  expiresAt: number;
-  position: number;
 }
 export interface Place {
   key: string;
@@ -228,7 +255,7 @@ export type Acquired =
   /** The places tell this wait from one of the same session that took them. */
   | { result: "waiting"; places: Place[] }
   /** Of those that another has, or that others are before it for. */
-  | { result: "busy"; locks: Standing[] };
+  | { result: "busy"; locks: BusyLock[] };
 
 export interface AcquireCommand {
   session: string;
@@ -236,6 +263,10 @@ export interface AcquireCommand {
   ttlMs: number;
   /** 0: don't wait. */
   waitMs: number;
+  /** Of a new grant: so long at most, however often it is renewed; null: without end. */
+  holdMaxMs: number | null;
+  /** Of a new grant: so long after its end no other session has it; null: at once. */
+  coolMs: number | null;
 }
 
 /**
@@ -276,7 +307,8 @@ function standsTogether(books: readonly LockBook[], session: string, keys: strin
   return places.every((place) => place?.keys === keys) || places.every((place) => place === undefined);
 }
 
-function take(book: LockBook, { session, holder, ttlMs, waitMs }: AcquireCommand): void {
+function take(book: LockBook, command: AcquireCommand): void {
+  const { session, holder, ttlMs, waitMs } = command;
   const mine = placeOf(book, session);
   if (isHeldBy(book, session)) {
     if (mine) book.leave(mine);
@@ -284,12 +316,12 @@ function take(book: LockBook, { session, holder, ttlMs, waitMs }: AcquireCommand
     return;
   }
   if (!mine) book.enter("REQUESTED", { holder, session, details: { ttlMs, waitMs } });
-  grantNext(book, { session, holder, ttlMs, actor: book.actor });
+  grantNext(book, { ...command, actor: book.actor });
 }
 
 function standInLine(
   book: LockBook,
-  { session, holder, ttlMs, waitMs }: AcquireCommand,
+  { session, holder, ttlMs, waitMs, holdMaxMs, coolMs }: AcquireCommand,
   keys: string | null,
 ): Place {
   const { actor, now } = book;
@@ -303,7 +335,8 @@ function standInLine(
   const since = mine?.since ?? now;
   // Later than that of the call whose place it takes: so they are told apart.
   const givesUpAt = Math.max(now + waitMs, (mine?.givesUpAt ?? 0) + 1);
-  book.join({ key, ticket, session, holder, actor, ttlMs, since, givesUpAt, heartbeatAt: now, keys });
+  const asked = { session, holder, actor, ttlMs, keys, holdMaxMs, coolMs };
+  book.join({ key, ticket, ...asked, since, givesUpAt, heartbeatAt: now });
   if (!mine) book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
   return { key, ticket, givesUpAt };
 }
@@ -313,10 +346,12 @@ export function busy(books: LockBooks, session: string): Acquired {
   const barred = missing.filter((book) => !isNext(book, session));
   const locks = (barred.length > 0 ? barred : missing).map(({ row, queue, now }) => {
     const place = queue.findIndex((waiter) => waiter.session === session);
+    const coolUntil = isCoolingFor(row, session, now) ? row.coolUntil : null;
     return {
       key: row.key,
-      holder: row.holder ?? queue[0]?.holder ?? "",
-      expiresAt: row.expiresAt ?? now,
+      holder: row.holder ?? queue[0]?.holder ?? row.coolSession ?? "",
+      expiresAt: coolUntil ?? row.expiresAt ?? now,
+      coolUntil,
       position: (place === -1 ? queue.length : place) + 1,
     };
   });
@@ -325,13 +360,17 @@ export function busy(books: LockBooks, session: string): Acquired {
 
 function extend(book: LockBook, ttlMs: number): void {
   // A shorter lease than promised before would cut off who relies on it.
-  const expiresAt = Math.max(book.row.expiresAt ?? 0, book.now + ttlMs);
+  const longer = Math.max(book.row.expiresAt ?? 0, book.now + ttlMs);
+  const expiresAt = Math.min(longer, book.row.holdUntil ?? Infinity);
   book.row = { ...book.row, renewedAt: book.now, expiresAt, ttlMs };
   book.enter("RENEWED", { details: { ttlMs, expiresAt } });
 }
 
-/** `never-given`: no such fence of it was. `not-yours`: that fence was given to another session. */
-export type LostReason = "expired" | "superseded" | "released" | "never-given" | "not-yours";
+/**
+ * `never-given`: no such fence of it was. `not-yours`: that fence was given to another session. `hold-over`: it was renewed as long
+ * as its longest hold allows.
+ */
+export type LostReason = "expired" | "hold-over" | "superseded" | "released" | "never-given" | "not-yours";
 export type Renewed = { fence: number; expiresAt: number } | { lost: LostReason };
 
 /** Session and fence match and the lease runs → longer, never shorter. */
@@ -344,7 +383,7 @@ export function renew(
   if (row.fence !== fence) return { lost: "superseded" };
   if (row.session === null) return { lost: "released" };
   if (row.session !== session) return { lost: "not-yours" };
-  if (!book.isHeld()) return { lost: "expired" };
+  if (!book.isHeld()) return { lost: row.expiresAt === row.holdUntil ? "hold-over" : "expired" };
   extend(book, ttlMs ?? row.ttlMs ?? 0);
   return { fence: book.row.fence, expiresAt: book.row.expiresAt ?? 0 };
 }
@@ -357,8 +396,9 @@ export function release(book: LockBook, { session, fence }: { session: string; f
   if (row.fence !== fence) return "stale";
   if (row.session === null) return "already-released";
   if (row.session !== session) return "stale";
-  book.row = free(row);
-  book.enter("RELEASED", { holder: row.holder, session: row.session });
+  const cooling = coolingOf(book, book.now);
+  book.row = { ...free(row), ...cooling };
+  book.enter("RELEASED", { holder: row.holder, session: row.session, details: told(cooling) });
   serveNext(book);
   return "released";
 }
@@ -374,8 +414,10 @@ export interface Forced {
 export function forceRelease(book: LockBook, reason: string): Forced {
   const { fence: previousFence, holder: previousHolder, session } = book.row;
   lose(book, reason);
-  book.row = free({ ...book.row, fence: previousFence + 1 });
-  book.enter("FORCE_RELEASED", { holder: previousHolder, session, reason, details: { previousFence } });
+  const cooling = coolingOf(book, book.now);
+  book.row = { ...free({ ...book.row, fence: previousFence + 1 }), ...cooling };
+  const details = { previousFence, ...told(cooling) };
+  book.enter("FORCE_RELEASED", { holder: previousHolder, session, reason, details });
   const nextHolder = serveNext(book);
   return { fence: book.row.fence, previousFence, previousHolder, nextHolder };
 }
@@ -444,6 +486,9 @@ function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
         expiresAt: Number(details["expiresAt"]),
         ttlMs: Number(details["ttlMs"]),
         expired: 0,
+        holdUntil: numberOf(details["holdUntil"]),
+        coolMs: numberOf(details["coolMs"]),
+        ...notCooling,
       };
     case "RENEWED":
       return {
@@ -453,9 +498,12 @@ function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
         ttlMs: Number(details["ttlMs"]),
       };
     case "EXPIRED":
-      return { ...row, expired: 1 };
+      return { ...row, expired: 1, ...coolingIn(details) };
+    case "COOLED":
+      return { ...row, ...notCooling };
     case "RELEASED":
     case "FORCE_RELEASED":
+      return { ...free(row), ...coolingIn(details) };
     case "DELETED":
       return free(row);
     case "CHECKPOINT":
@@ -469,3 +517,9 @@ function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
       return row;
   }
 }
+
+const numberOf = (told: LockDetails[string] | undefined): number | null =>
+  typeof told === "number" ? told : null;
+
+const coolingIn = ({ coolUntil, coolSession }: LockDetails): Cooling =>
+  typeof coolUntil === "number" ? { coolUntil, coolSession: String(coolSession) } : notCooling;

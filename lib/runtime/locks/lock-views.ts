@@ -15,6 +15,10 @@ export interface LockSummary {
   renewedAt: number | null;
   expiresAt: number | null;
   ttlMs: number | null;
+  /** Its longest hold ends then, however often it is renewed. */
+  holdUntil: number | null;
+  /** Nobody holds it, and until then no session has it but the one that had it last. */
+  coolUntil: number | null;
   waiters: number;
   longestWaitMs: number | null;
   health: "free" | "healthy" | "late" | "expired" | "holder-finished";
@@ -29,6 +33,8 @@ export interface WaiterView {
   givesUpAt: number | null;
   /** What its call waits for together, this one among them. */
   keys: string[];
+  /** `line`: those before it. `keys`: this one could be had, another of its keys not. */
+  waitsFor: "line" | "holder" | "cooling" | "keys";
 }
 export interface LockView extends LockSummary {
   queue: WaiterView[];
@@ -44,6 +50,8 @@ export type LockEventType =
   | "FORCE_RELEASED"
   | "WAIT_TIMEOUT"
   | "HANDOFF"
+  /** Its cooling is over: it may be given to anybody. */
+  | "COOLED"
   | "WRITE_REJECTED"
   | "DELETED"
   /** What the older entries, now forgotten, had come to. */
@@ -62,7 +70,16 @@ export interface LockLogEntry {
 }
 export type AcquireResult =
   | { result: "acquired"; key: string; fence: number; expiresAt: number; replayed: boolean; valid: boolean }
-  | { result: "busy"; key: string; holder: string; expiresAt: number; position: number };
+  | ({ result: "busy" } & BusyLock);
+/** Who has it, or is before the caller for it, and until when it can't be had. */
+export interface BusyLock {
+  key: string;
+  holder: string;
+  expiresAt: number;
+  /** Not null: nobody holds it, it cools down after its holder. */
+  coolUntil: number | null;
+  position: number;
+}
 export type AcquireLocksResult =
   | {
       result: "acquired";
@@ -72,7 +89,7 @@ export type AcquireLocksResult =
       valid: boolean;
     }
   /** Those that another has, or that others are before it for; none of the rest was taken. */
-  | { result: "busy"; locks: { key: string; holder: string; expiresAt: number; position: number }[] };
+  | { result: "busy"; locks: BusyLock[] };
 export interface RenewResult {
   key: string;
   fence: number;
@@ -104,6 +121,13 @@ export const isHeldAt = (
   now: number,
 ): boolean => session !== null && expired === 0 && (expiresAt ?? 0) > now;
 
+/** Nobody's, and not yet to be given to that session; null: to a session that is new. */
+export const isCoolingFor = (
+  { coolUntil, coolSession }: Pick<LockRow, "coolUntil" | "coolSession">,
+  session: string | null,
+  now: number,
+): boolean => coolUntil !== null && coolUntil > now && coolSession !== session;
+
 export function viewLockSummary(row: LockListRow, now: number): LockSummary {
   const status = row.session === null ? "free" : isHeldAt(row, now) ? "held" : "expired";
   return {
@@ -117,6 +141,8 @@ export function viewLockSummary(row: LockListRow, now: number): LockSummary {
     // A state's lock has none.
     expiresAt: row.expiresAt === noLeaseUntil ? null : row.expiresAt,
     ttlMs: row.ttlMs === 0 ? null : row.ttlMs,
+    holdUntil: row.holdUntil,
+    coolUntil: isCoolingFor(row, null, now) ? row.coolUntil : null,
     waiters: row.waiters,
     longestWaitMs: row.oldestWaiterSince === null ? null : Math.max(0, now - row.oldestWaiterSince),
     health: healthOf(row, status, now),
@@ -140,14 +166,22 @@ function healthOf(row: LockListRow, status: LockSummary["status"], now: number):
   return now - (row.renewedAt ?? now) > (row.ttlMs ?? 0) / 2 ? "late" : "healthy";
 }
 
-export const viewWaiter = (row: WaiterRow, index: number): WaiterView => ({
-  position: index + 1,
-  session: row.session,
-  holder: row.holder,
-  since: row.since,
-  givesUpAt: row.givesUpAt,
-  keys: row.keys === null ? [row.key] : (JSON.parse(row.keys) as string[]),
-});
+export const viewQueue = (queue: readonly WaiterRow[], lock: LockRow, now: number): WaiterView[] =>
+  queue.map((row, index) => ({
+    position: index + 1,
+    session: row.session,
+    holder: row.holder,
+    since: row.since,
+    givesUpAt: row.givesUpAt,
+    keys: row.keys === null ? [row.key] : (JSON.parse(row.keys) as string[]),
+    waitsFor: index > 0 ? "line" : waitsFor(row, lock, now),
+  }));
+
+function waitsFor(first: WaiterRow, lock: LockRow, now: number): WaiterView["waitsFor"] {
+  if (isHeldAt(lock, now)) return "holder";
+  if (isCoolingFor(lock, first.session, now)) return "cooling";
+  return first.keys === null ? "line" : "keys";
+}
 
 export const viewLockLogEntry = (row: LockLogRow): LockLogEntry => ({
   seq: row.seq,

@@ -8,6 +8,7 @@
 import { waiterSilentMs } from "@/lib/base/limits";
 import type { Store } from "@/lib/store/store";
 import type { Machines } from "../charts/machines";
+import { isCoolingFor } from "./lock-views";
 import { waiterBeatMs } from "../limits";
 import { pause } from "../pause";
 import { circlesMs, findDeadlocked } from "./wait-circles";
@@ -83,9 +84,12 @@ export class LockWaits {
     if (unheld.length === 0) return;
     const firsts = await store.findHeads([...new Set(unheld.flatMap((one) => one.keys))]);
     const heads = new Map(firsts.map((head) => [head.key, head]));
-    const aliveSince = (await store.now()) - waiterSilentMs;
+    const now = await store.now();
+    const aliveSince = now - waiterSilentMs;
     const isFirst = (key: string, session: string) => {
       const head = heads.get(key);
+      const lock = locks.get(key);
+      if (lock && isCoolingFor(lock, session, now)) return false;
       return !head || head.session === session || head.heartbeatAt < aliveSince;
     };
     for (const one of unheld) if (one.keys.every((key) => isFirst(key, one.session))) this.end(one, "open");

@@ -19,7 +19,7 @@ export interface RenewLockArgs extends Idempotent {
   ttlMs?: number | undefined;
 }
 
-/** Throws `lock-lost` with {reason: expired | superseded | forced | released | never-given | not-yours}. */
+/** Throws `lock-lost` with {reason: expired | hold-over | superseded | forced | released | never-given | not-yours}. */
 export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLockArgs): Promise<RenewResult> {
   requirePermission(actor, "locks:use");
   const { key, session, fence, ttlMs } = args;
@@ -48,6 +48,7 @@ export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLock
 
 const why: Record<LostReason | "forced", string> = {
   expired: "its lease ran out",
+  "hold-over": "its longest hold is over",
   superseded: "it has been given out again since",
   forced: "it was force-released",
   released: "it was released",

@@ -10,7 +10,7 @@ import type { Machine } from "@/lib/statechart/machine";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { StoreTransaction } from "@/lib/store/store";
-import { isHeldAt } from "./lock-views";
+import { isCoolingFor, isHeldAt } from "./lock-views";
 import type { Admitted } from "../stepping/turn";
 
 export const isDistributed = (machine: Machine): boolean => machine.chart.settings?.locking === "distributed";
@@ -47,7 +47,7 @@ export function senderRefusal(
   if (message.actor.startsWith("instance:") || /^(?:done|error)\.invoke\./.test(message.type)) return null;
   const key = senderLockOf(row.id);
   if (fenceKeys.includes(key)) return null;
-  if (!lock || !isHeldAt(lock, now)) return null;
+  if (!lock || (!isHeldAt(lock, now) && !isCoolingFor(lock, null, now))) return null;
   return new LockstepError(
     "lock-busy",
     `Nothing was applied: ${lock.holder ?? "another"} holds the lock ${key}, without which nobody sends to this instance. Acquire it and send its fence, or try again.`,

@@ -9,6 +9,7 @@ export async function nextDue(handle: Reader, after: number): Promise<number | n
     sql`SELECT min("due_at") FROM "tasks" WHERE "due_at" > ${after}`,
     sql`SELECT min("ready_at") FROM "tasks" WHERE "queue" IS NOT NULL AND "ready_at" > ${after}`,
     sql`SELECT min("expires_at") FROM "locks" WHERE "session" IS NOT NULL AND "expired" = 0 AND "expires_at" > ${after}`,
+    sql`SELECT min("cool_until") FROM "locks" WHERE "cool_until" > ${after}`,
     sql`SELECT min("gives_up_at") FROM "lock_waiters" WHERE "gives_up_at" > ${after}`,
     sql`SELECT min("next_at") FROM "schedules" WHERE "next_at" > ${after}`,
     sql`SELECT min("next_at") FROM "batches" WHERE "next_at" > ${after}`,

@@ -80,7 +80,7 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
 
 /** `aliveSince`: who has not been heard of since then stands in nobody's way. */
 export const readyStates = (aliveSince: number | Sql): Sql =>
-  sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket" AND b."heartbeat_at" >= ${aliveSince})`;
+  sql`FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" LIKE 'state:%' AND (l."session" IS NULL OR l."expired" = 1) AND l."cool_until" IS NULL AND NOT EXISTS (SELECT 1 FROM "lock_waiters" AS b WHERE b."key" = w."key" AND b."ticket" < w."ticket" AND b."heartbeat_at" >= ${aliveSince})`;
 /** The lock task whose state that session is. */
 const isStateOf = (task: string, place: string): Sql =>
   raw(
@@ -90,9 +90,10 @@ const isStateOf = (task: string, place: string): Sql =>
 const holdAndWait = sql`(SELECT 1 FROM "lock_waiters" AS v WHERE (SELECT 1 FROM "locks" AS o WHERE o."session" = v."session" LIMIT 1) = 1 OR (v."session" LIKE 'state:%' AND (SELECT 1 FROM "locks" AS o WHERE o."holder" = v."holder" AND o."session" LIKE 'state:%' LIMIT 1) = 1) LIMIT 1) = 1`;
 /** Each by its own index; a UNION would have SQLite go through all locks in the order of their keys. */
 export const unsettled = (now: number, limit: number): Sql =>
-  sql`SELECT "key" FROM (SELECT "key" ${unsettledLocks(now)} UNION ALL SELECT "key" ${unsettledWaiters(now)}) AS u GROUP BY "key" LIMIT ${limit}`;
+  sql`SELECT "key" FROM (SELECT "key" ${unsettledLocks(now)} UNION ALL SELECT "key" ${cooledLocks(now)} UNION ALL SELECT "key" ${unsettledWaiters(now)}) AS u GROUP BY "key" LIMIT ${limit}`;
 export const unsettledLocks = (now: number | Sql): Sql =>
   sql`FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" <= ${now} AND "expired" = 0`;
+export const cooledLocks = (now: number | Sql): Sql => sql`FROM "locks" WHERE "cool_until" <= ${now}`;
 export const unsettledWaiters = (now: number | Sql): Sql =>
   sql`FROM "lock_waiters" WHERE "gives_up_at" <= ${now}`;
 
@@ -118,6 +119,10 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
         logSeq: 0,
         nextTicket: 1,
         rejectedWrites: 0,
+        holdUntil: null,
+        coolMs: null,
+        coolUntil: null,
+        coolSession: null,
       };
       await insertRows(handle, dialect, locks, [fresh], `ON CONFLICT ("key") DO NOTHING`);
       return must(await lockExisting(key), "the lock's row was just made sure of");

@@ -570,6 +570,8 @@ describe.each(providers)("on %s", (provider) => {
         givesUpAt: 40,
         heartbeatAt: 5,
         keys: '["k","l"]',
+        holdMaxMs: 5_000,
+        coolMs: null,
       };
       const answer = { key: "k", scope: "acquire:a", idem: "1", digest: "d", result: "{}", at: 5 };
       await store.transaction(async (tx) => {

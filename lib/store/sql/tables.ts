@@ -272,6 +272,10 @@ export const locks = table("locks", {
   logSeq: "bigint",
   nextTicket: "bigint",
   rejectedWrites: "int",
+  holdUntil: "bigint",
+  coolMs: "int",
+  coolUntil: "bigint",
+  coolSession: "text",
 });
 export const lockLog = table("lock_log", {
   key: "text",
@@ -306,6 +310,8 @@ export const lockWaiters = table("lock_waiters", {
   givesUpAt: "bigint",
   heartbeatAt: "bigint",
   keys: "text",
+  holdMaxMs: "int",
+  coolMs: "int",
 });
 
 export const retention = table("retention", {

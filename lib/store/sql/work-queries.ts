@@ -9,7 +9,7 @@ import { dueBatches } from "./batch-queries";
 import { dueFamilies, orphans } from "./child-queries";
 import { nowIn } from "./clock";
 import type { Provider, Reader } from "./connection";
-import { readyStates, unsettledLocks, unsettledWaiters } from "./lock-queries";
+import { cooledLocks, readyStates, unsettledLocks, unsettledWaiters } from "./lock-queries";
 import { dueSchedules } from "./schedule-queries";
 import { raw, sql, type Sql } from "./statement";
 import { dueTasks, freeKeys } from "./task-queries";
@@ -30,7 +30,7 @@ export function workReads(reader: Reader, provider: Provider, clock?: () => numb
           someTimerDue(now),
         )} AS "steps", ${exists(dueTasks(now), freeKeys)} AS "tasks", ${exists(dueFamilies(now), readyStates(aliveSince), orphans)} AS "children", ${exists(
           sql`FROM "instances" WHERE "status" = 'compensating' AND "deleted_at" IS NULL`,
-        )} AS "sagas", ${exists(unsettledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${time} AS "now" FROM "clock") AS t`,
+        )} AS "sagas", ${exists(unsettledLocks(now), cooledLocks(now), unsettledWaiters(now))} AS "locks", ${exists(dueSchedules(now))} AS "schedules", ${exists(dueBatches(now))} AS "batches" FROM (SELECT ${time} AS "now" FROM "clock") AS t`,
       );
       const is = (kind: keyof Work) => Boolean(row?.[kind]);
       return {

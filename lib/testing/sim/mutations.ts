@@ -163,7 +163,7 @@ export const mutations: Record<string, Mutation> = {
   "renewed-after-its-end": {
     what: "a lease that ran out is renewed",
     file: lockRules,
-    from: `if (!book.isHeld()) return { lost: "expired" };`,
+    from: `if (!book.isHeld()) return { lost: row.expiresAt === row.holdUntil ? "hold-over" : "expired" };`,
     to: "",
     level: "boundary",
     seed: 7,

@@ -153,7 +153,7 @@ export const plantedFaults: Record<string, PlantedFault> = {
   },
   "answers-stored-late": {
     what: "the answer for repeats is stored after the step's commit",
-    seed: 14,
+    seed: 401,
     says: "I4",
     options: {
       plant: afterCommit((writes) => [
