@@ -28,7 +28,7 @@ const words = {
   undrain: { label: "Let it work again", does: ["It takes work again within seconds."] },
   reset: {
     label: "Reset the breaker",
-    does: ["The next call goes through at once. If the host still fails, the breaker opens again."],
+    does: ["The next call goes through at once. If what is called still fails, the breaker opens again."],
   },
 } as const;
 

@@ -14,7 +14,9 @@ export function errorResponse(error: unknown, about: string): Response {
   const allowed = told.details["allowed"];
   if (told.code === "method-not-allowed" && Array.isArray(allowed))
     headers["Allow"] = allowed.map(String).join(", ");
-  if (statusOf[told.code] === 503) headers["Retry-After"] = "1";
+  const { retryAfterMs } = told.details;
+  if (statusOf[told.code] === 503)
+    headers["Retry-After"] = typeof retryAfterMs === "number" ? `${Math.ceil(retryAfterMs / 1_000)}` : "1";
   return Response.json(body, { status: statusOf[told.code], headers });
 }
 

@@ -3,6 +3,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { Store } from "@/lib/store/store";
+import type { LockBreaker } from "./locks/lock-breaker";
 import type { LockWaits } from "./locks/lock-waits";
 import type { Machines } from "./charts/machines";
 import type { SendQueue } from "./stepping/send-queue";
@@ -14,6 +15,7 @@ export interface RuntimeContext {
   readonly machines: Machines;
   readonly sends: SendQueue;
   readonly lockWaits: LockWaits;
+  readonly lockBreaker: LockBreaker;
   readonly taskWaits: TaskWaits;
   /** Calls that act on one instance, by its id. */
   readonly turnstile: Turnstile;

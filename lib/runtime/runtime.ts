@@ -64,6 +64,7 @@ import { listSchedules } from "./schedules/list-schedules";
 import { listTasks } from "./tasks/list-tasks";
 import { listTicks } from "./schedules/list-ticks";
 import { listWorkers } from "./operations/list-workers";
+import { LockBreaker, lockBreakerName } from "./locks/lock-breaker";
 import { LockWaits } from "./locks/lock-waits";
 import { logRejectedWrites } from "./locks/log-rejected-writes";
 import { Machines } from "./charts/machines";
@@ -98,7 +99,7 @@ import { suspendInstance } from "./control/suspend-instance";
 import { takeTask } from "./tasks/take-task";
 import { terminateInstance } from "./control/terminate-instance";
 import { updateSchedule } from "./schedules/update-schedule";
-import { WorkerOrders } from "./operations/worker-orders";
+import { WorkerOrders, type Breakers } from "./operations/worker-orders";
 import { Presence } from "./operations/worker-registry";
 import { beginQueued } from "./workers/begin-queued";
 import { CircleBreaker } from "./workers/break-circles";
@@ -268,11 +269,13 @@ export function createRuntime({
   const workerId = newWorkerId();
   const session = newTaskToken();
   const caution = new Caution(store, { workerId, session });
+  const lockBreaker = new LockBreaker();
   const context: RuntimeContext = {
     store,
     machines,
     sends: new SendQueue(store, machines, caution, afterBatch),
     lockWaits: new LockWaits(store, machines, closing.signal),
+    lockBreaker,
     taskWaits: new TaskWaits(store, closing.signal),
     turnstile: new Turnstile(busyWaitMs),
     closing: closing.signal,
@@ -281,7 +284,11 @@ export function createRuntime({
   };
   const sagaWalk: SagaWalk = { after: null };
   const share = partitions ? `${partitions.from}-${partitions.to}` : null;
-  const orders = new WorkerOrders(store, { workerId, session, partitions: share }, invocations, () => {
+  const breakers: Breakers = {
+    list: () => [...lockBreaker.list(), ...invocations.breakers()],
+    reset: (name) => (name === lockBreakerName ? lockBreaker.reset() : invocations.resetBreaker(name)),
+  };
+  const orders = new WorkerOrders(store, { workerId, session, partitions: share }, breakers, () => {
     wake();
     presence.beatSoon();
   });

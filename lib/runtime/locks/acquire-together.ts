@@ -71,7 +71,7 @@ export async function acquireTogether<T extends Told>(
       details: { field: "session" },
     });
   }
-  if (waitMs > 0) await requireNoCircle(context.store, keys, session);
+  if (waitMs > 0) await context.lockBreaker.through(() => requireNoCircle(context.store, keys, session));
   const giveUpAt = performance.now() + waitMs;
   const left = () => Math.max(1, Math.round(giveUpAt - performance.now()));
   let answer = await ask(context, actor, args, asking, waitMs);

@@ -28,6 +28,7 @@ export function renewLock(context: RuntimeContext, actor: Actor, args: RenewLock
     verb: "renew",
     args: { session, fence, ttlMs: ttlMs ?? null },
     idempotencyKey: args.idempotencyKey,
+    isRenewal: true,
     rule: async ([book], tx) => {
       const renewed = renew(book, { session, fence, ttlMs });
       if (!("lost" in renewed)) {

@@ -31,6 +31,8 @@ export interface LockCommand<T> {
   idempotencyKey: string | undefined;
   /** It asks for the lock: a key that nobody has asked for gets a row. */
   asks?: boolean;
+  /** Also run while the breaker is open. */
+  isRenewal?: boolean;
   /** Also run while the runtime closes: the end of something begun before. */
   ending?: boolean;
   rule(books: LockBooks, tx: StoreTransaction): LockOutcome<T> | Promise<LockOutcome<T>>;
@@ -51,7 +53,7 @@ export async function runLockCommand<T>(
   const scope = `${command.verb}:${actor.id}`;
   const digest = hashJson(JSON.parse(JSON.stringify(command.args)) as Json);
   let isFree = false;
-  const outcome = await context.store.transaction(async (tx): Promise<LockOutcome<T>> => {
+  const run = async (tx: StoreTransaction): Promise<LockOutcome<T>> => {
     const held = command.asks
       ? await holdLockBooks(tx, command.keys, actor.id)
       : await holdLockBookIfAny(tx, key, actor.id);
@@ -74,7 +76,9 @@ export async function runLockCommand<T>(
     );
     isFree = books.some((book) => !book.isHeld() && book.queue.length > 0);
     return done;
-  });
+  };
+  const through = command.isRenewal ? "throughAnyway" : "through";
+  const outcome = await context.lockBreaker[through](() => context.store.transaction(run));
   // A state is next.
   if (isFree) context.settle();
   if (outcome.kind === "refused") throw outcome.error;

@@ -3,9 +3,17 @@
  * of it (take no more, close a breaker) is done within about a second.
  */
 import type { Store } from "@/lib/store/store";
-import type { Invocations } from "../tasks/invocation";
+import type { BreakerView } from "../tasks/invocation";
 
 const lookEveryMs = 1_000;
+
+/** This process's, of whatever kind. */
+export interface Breakers {
+  /** Those that are not closed. */
+  list(): BreakerView[];
+  /** Closes it: the next call goes through. */
+  reset(name: string): void;
+}
 
 export class WorkerOrders {
   /** An operator wants it to take no more. */
@@ -16,7 +24,7 @@ export class WorkerOrders {
   constructor(
     private readonly store: Store,
     private readonly self: { workerId: string; session: string; partitions: string | null },
-    private readonly invocations: Invocations,
+    private readonly breakers: Breakers,
     /** Told when `draining` has changed. */
     private readonly changed: () => void,
   ) {}
@@ -39,9 +47,9 @@ export class WorkerOrders {
     }
     if (orders.resets !== "[]") {
       const names = await store.transaction((tx) => tx.takeResets(self.workerId, self.session));
-      for (const name of names) this.invocations.resetBreaker(name);
+      for (const name of names) this.breakers.reset(name);
     }
-    const breakers = JSON.stringify(this.invocations.breakers());
+    const breakers = JSON.stringify(this.breakers.list());
     if (breakers === this.noted) return false;
     const notes = { breakers, partitions: self.partitions };
     await store.transaction((tx) => tx.noteWorker(self.workerId, self.session, notes));

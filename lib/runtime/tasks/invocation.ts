@@ -24,7 +24,7 @@ export type Invocation = (input: Json, context: InvocationContext) => Promise<In
 
 /** A circuit breaker that turns calls away, or lets one through to try. */
 export interface BreakerView {
-  /** A host. */
+  /** A host, or what else is called. */
   name: string;
   state: "open" | "half-open";
   /** When the next call may try, ms; by this process's clock. */
