@@ -40,8 +40,11 @@ def perform(task):
 
 while True:
     try:
-        for task in call("claim", types=TYPES, workerId=WORKER, waitMs=20_000)["tasks"]:
+        claimed = call("claim", types=TYPES, workerId=WORKER, waitMs=20_000)
+        for task in claimed["tasks"]:
             perform(task)
+        if claimed["drain"]:  # an operator wants it to take no more
+            break
     except (OSError, HTTPException) as error:  # refused, not reached, or cut off
         print(f"{WORKER}: {error}", file=sys.stderr, flush=True)
         time.sleep(1)

@@ -148,11 +148,13 @@ class Worker {
         continue;
       }
       try {
-        const { tasks } = await this.client.claimTasks(
-          { types: this.types, workerId: this.workerId, max: Math.min(free, 100), waitMs: claimWaitMs },
+        const { workerId, session, types } = this;
+        const { tasks, drain } = await this.client.claimTasks(
+          { types, workerId, session, max: Math.min(free, 100), waitMs: claimWaitMs },
           { signal: this.stopping.signal },
         );
         tried = 0;
+        if (drain) this.stopping.abort();
         for (const task of tasks) this.begin(task);
       } catch (error) {
         if (this.stopping.signal.aborted) return;

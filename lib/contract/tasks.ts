@@ -15,6 +15,8 @@ export const claimBody = z.strictObject({
   types: z.array(type).min(1).max(50),
   /** Who claims, e.g. `host-4711`: shown with the task. */
   workerId,
+  /** As in the worker's beat: another one's claims under this id are refused while it lives. */
+  session: z.string().min(1).max(128).optional(),
   /** Default 1. */
   max: z.int().min(1).max(100).optional(),
   /** How long to wait for work when there is none; default 0. */
@@ -44,8 +46,11 @@ export const claimedTask = z.object({
   attemptUntil: timestamp.nullable(),
 });
 export type ClaimedTask = z.infer<typeof claimedTask>;
-/** No tasks: there was nothing to do within `waitMs`; ask again. */
-export const claimResult = z.object({ tasks: z.array(claimedTask) });
+/**
+ * No tasks: there was nothing to do within `waitMs`; ask again. `drain`: an operator wants you to take no more, and to end; it
+ * is told at once.
+ */
+export const claimResult = z.object({ tasks: z.array(claimedTask), drain: z.boolean() });
 
 export const heartbeatBody = z.strictObject({ token, progress: json.optional() });
 export const heartbeatResult = z.object({

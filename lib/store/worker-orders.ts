@@ -13,10 +13,19 @@ export interface WorkerNotes {
   resets: string;
 }
 
+/** Who claims under an id, as far as it is known. */
+export interface Claimant extends Pick<WorkerNotes, "id" | "drainAsked"> {
+  session: string;
+  seenAt: number;
+  lostAt: number | null;
+}
+
 export interface WorkerOrderReads {
   listWorkerNotes(limit: number): Promise<WorkerNotes[]>;
   /** Null: there is no such worker in that session. */
   findOrders(id: string, session: string): Promise<Pick<WorkerNotes, "drainAsked" | "resets"> | null>;
+  /** Those of these ids that are known, also as gone. */
+  findClaimants(ids: readonly string[]): Promise<Claimant[]>;
 }
 
 export interface WorkerOrderTransaction {

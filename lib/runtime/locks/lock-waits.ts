@@ -45,7 +45,7 @@ export class LockWaits {
       const one: Waiting = { keys, session, giveUpAt: performance.now() + waitMs, resolve };
       caller?.addEventListener("abort", () => this.end(one, "gone"), { once: true });
       this.waiting.add(one);
-      this.watching ??= this.watch().finally(() => (this.watching = null));
+      this.watching ??= this.watch();
     });
   }
 
@@ -68,6 +68,8 @@ export class LockWaits {
       }
       if (this.waiting.size > 0) await Promise.race([pause(watchMs, this.closing), hinted]);
     }
+    // In the same breath as the last look: a call that comes next finds nobody watching, and begins to.
+    this.watching = null;
   }
 
   private async look(): Promise<void> {

@@ -3,9 +3,8 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { NoArgs } from "../call";
 import type { BreakerView } from "../tasks/invocation";
-import { workerSilentMs } from "../limits";
 import type { RuntimeContext } from "../runtime-context";
-import type { WorkerKind } from "./worker-registry";
+import { isLive, type WorkerKind } from "./worker-registry";
 
 export interface WorkerView {
   id: string;
@@ -42,12 +41,7 @@ export async function listWorkers(
     items: rows.map(({ id, kind, types, slots, running, draining, note, startedAt, seenAt, lostAt }) => ({
       id,
       kind: kind as WorkerKind,
-      status:
-        lostAt !== null || seenAt <= now - workerSilentMs
-          ? "silent"
-          : draining === 1
-            ? "draining"
-            : "working",
+      status: !isLive({ seenAt, lostAt }, now) ? "silent" : draining === 1 ? "draining" : "working",
       types: JSON.parse(types) as string[],
       slots,
       running,

@@ -47,12 +47,19 @@ export async function beat(store: Store, worker: WorkerBeat): Promise<boolean> {
     return { isMine: await tx.putWorker(row, workerSilentMs), wasLost };
   });
   if (isMine) return wasLost;
-  throw new LockstepError(
+  throw workerExists(workerId);
+}
+
+export const workerExists = (workerId: string): LockstepError =>
+  new LockstepError(
     "worker-exists",
     `There is a worker ${workerId} already, heard of within the last ${workerSilentMs / 1000} s. Choose another id, or wait until it is gone.`,
     { details: { workerId } },
   );
-}
+
+/** Neither silent nor found to have ended. */
+export const isLive = ({ seenAt, lostAt }: Pick<WorkerRow, "seenAt" | "lostAt">, now: number): boolean =>
+  lostAt === null && seenAt > now - workerSilentMs;
 
 export const leave = (store: Store, { workerId, session }: Pick<WorkerBeat, "workerId" | "session">) =>
   store.transaction((tx) => tx.removeWorker(workerId, session));

@@ -17,6 +17,8 @@ import { highRatio, priorityThreshold } from "../workers/choose-runnable";
 export interface ClaimRequest {
   types: readonly string[];
   workerId: string;
+  /** The worker's, as in its beat; undefined: it is not told apart from others of its id. */
+  session?: string | undefined;
   max: number;
   /** Of the tasks' instances; default: all. */
   partitions?: Partitions | undefined;

@@ -3,21 +3,31 @@
  * while there is nothing to do.
  *
  * Holds: I8 work committed by this process is handed out at once, another's within 250 ms. A call whose caller has gone
- *        gets nothing: what was claimed for it meanwhile is handed back.
+ *        gets nothing: what was claimed for it meanwhile is handed back. A worker that is to be drained gets nothing, and a
+ *        second one of a live one's id is refused.
  */
 import type { Store } from "@/lib/store/store";
 import type { TaskRow } from "@/lib/store/tasks";
+import type { Claimant } from "@/lib/store/worker-orders";
 import { claimMax, pollMs } from "../limits";
+import { isLive, workerExists } from "../operations/worker-registry";
 import { pause } from "../pause";
 import { claimNow, handBack, type ClaimRequest } from "./task-claim";
 
 /** Under load commits come by the thousand: looking after each would cost more than it saves. */
 const paceMs = 10;
 
+export interface Claimed {
+  tasks: TaskRow[];
+  /** An operator wants the worker to take no more. */
+  drain: boolean;
+}
+const nothing: Claimed = { tasks: [], drain: false };
+
 interface Waiting extends ClaimRequest {
   giveUpAt: number;
   tried: boolean;
-  resolve(tasks: TaskRow[]): void;
+  resolve(claimed: Claimed): void;
   reject(error: unknown): void;
 }
 
@@ -35,16 +45,16 @@ export class TaskWaits {
     closing.addEventListener("abort", () => this.hint());
   }
 
-  /** Empty when there was nothing within `waitMs`. */
-  claim(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<TaskRow[]> {
+  /** No tasks when there were none within `waitMs`. Throws `worker-exists`. */
+  claim(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<Claimed> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return resolve([]);
+      if (signal?.aborted) return resolve(nothing);
       const one = { ...request, giveUpAt: performance.now() + waitMs, tried: false, resolve, reject };
       this.waiting.add(one);
-      signal?.addEventListener("abort", () => this.end(one, []), { once: true });
+      signal?.addEventListener("abort", () => this.end(one, nothing), { once: true });
       this.arrived = true;
       this.hint();
-      this.watching ??= this.watch().finally(() => (this.watching = null));
+      this.watching ??= this.watch();
     });
   }
 
@@ -58,12 +68,19 @@ export class TaskWaits {
       await pause(paceMs, this.closing);
       await Promise.race([pause(this.lookAgainMs(), this.closing), hinted]);
     }
+    // In the same breath as the last look: a call that comes next finds nobody watching, and begins to.
+    this.watching = null;
   }
 
   private async serve(): Promise<void> {
-    const calls = [...this.waiting];
+    const asking = [...this.waiting];
+    const now = await this.store.now();
+    const claimants = await this.store.findClaimants([...new Set(asking.map(({ workerId }) => workerId))]);
+    const known = new Map(claimants.map((claimant) => [claimant.id, claimant]));
+    const calls = asking.filter((one) => this.mayClaim(one, known.get(one.workerId), now));
+    if (calls.length === 0) return;
     const types = [...new Set(calls.flatMap((one) => one.types))];
-    const counted = await this.store.countClaimable(types, await this.store.now(), claimMax);
+    const counted = await this.store.countClaimable(types, now, claimMax);
     const left = new Map(counted.map(({ type, count }) => [type, count]));
     for (const one of calls) {
       one.tried = true;
@@ -71,15 +88,25 @@ export class TaskWaits {
       const tasks = await claimNow(this.store, one);
       for (const { type } of tasks) left.set(type, (left.get(type) ?? 0) - 1);
       if (tasks.length === 0) continue;
-      if (this.waiting.has(one)) this.end(one, tasks);
+      if (this.waiting.has(one)) this.end(one, { tasks, drain: false });
       else await handBack(this.store, tasks);
     }
+  }
+
+  private mayClaim(one: Waiting, worker: Claimant | undefined, now: number): boolean {
+    if (!worker) return true;
+    if (one.session !== undefined && one.session !== worker.session && isLive(worker, now)) {
+      if (this.waiting.delete(one)) one.reject(workerExists(one.workerId));
+      return false;
+    }
+    if (worker.drainAsked === 1) this.end(one, { tasks: [], drain: true });
+    return worker.drainAsked === 0;
   }
 
   private endOverdue(): void {
     const now = performance.now();
     for (const one of this.waiting) {
-      if (this.closing.aborted || (one.tried && one.giveUpAt <= now)) this.end(one, []);
+      if (this.closing.aborted || (one.tried && one.giveUpAt <= now)) this.end(one, nothing);
     }
   }
 
@@ -98,7 +125,7 @@ export class TaskWaits {
     return Math.max(0, Math.min(pollMs, next - performance.now()));
   }
 
-  private end(one: Waiting, tasks: TaskRow[]): void {
-    if (this.waiting.delete(one)) one.resolve(tasks);
+  private end(one: Waiting, claimed: Claimed): void {
+    if (this.waiting.delete(one)) one.resolve(claimed);
   }
 }

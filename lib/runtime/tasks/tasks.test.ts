@@ -379,6 +379,46 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(performance.now() - nothing).toBeLessThan(1_000);
   });
 
+  describe("a claim looks at its worker", () => {
+    const beat = (session: string) =>
+      at.runtime.beatWorker(local, {
+        workerId: "w1",
+        session,
+        types: ["charge"],
+        slots: 1,
+        running: 0,
+        draining: false,
+      });
+    const drain = (wanted: boolean) =>
+      at.runtime.drainWorker(local, { workerId: "w1", drain: wanted, reason: "to be replaced" });
+    const ask = (over: object = {}) =>
+      at.runtime.claimTasks(local, { types: ["charge"], workerId: "w1", waitMs: 5_000, ...over });
+
+    test("one that is to be drained gets nothing and is told so, at once and in the middle of its wait", async () => {
+      await begin();
+      await beat("one");
+      await drain(true);
+      for (const session of ["one", undefined])
+        expect(await ask({ session })).toEqual({ tasks: [], drain: true });
+      expect(await task()).toMatchObject({ status: "pending", attempt: 0 });
+      await drain(false);
+      expect(await ask()).toMatchObject({ tasks: [{ attempt: 1 }], drain: false });
+      const waiting = ask();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await drain(true);
+      expect(await waiting).toEqual({ tasks: [], drain: true });
+    });
+
+    test("I3: a second worker of a live one's id is refused, until that one is gone", async () => {
+      await begin();
+      await beat("one");
+      expect(await code(ask({ session: "two" }))).toBe("worker-exists");
+      expect(await task()).toMatchObject({ status: "pending" });
+      await advance(at.database.url, 40_000);
+      expect((await ask({ session: "two" })).tasks).toHaveLength(1);
+    });
+  });
+
   test("a caller that has gone is given nothing, and a closing runtime ends those that wait", async () => {
     await begin();
     await claimOne();

@@ -91,7 +91,9 @@ export class TaskRunner {
       }
       try {
         const request = { types: this.types, workerId, max, partitions };
-        for (const task of await this.context.taskWaits.claim(request, claimWaitMs, signal)) this.begin(task);
+        const { tasks, drain } = await this.context.taskWaits.claim(request, claimWaitMs, signal);
+        for (const task of tasks) this.begin(task);
+        if (drain) await pause(retryMs, signal);
       } catch (error) {
         report(error);
         await pause(retryMs, signal);

@@ -24,7 +24,7 @@ export function storeReads(reader: Reader, provider: Provider, clock?: () => num
     ...taskReads(reader, dialect),
     ...concurrencyReads(reader),
     ...childReads(reader),
-    ...workerOrderReads(reader),
+    ...workerOrderReads(reader, dialect),
     ...retentionReads(reader),
     ...fleetReads(reader, provider),
     ...workerReads(reader, dialect),

@@ -1,14 +1,14 @@
 /**
  * Statements of workers' notes and orders.
  */
-import type { WorkerNotes, WorkerOrderReads, WorkerOrderTransaction } from "../worker-orders";
+import type { Claimant, WorkerNotes, WorkerOrderReads, WorkerOrderTransaction } from "../worker-orders";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
 import { sql, type Handle } from "./statement";
 
 const orders = sql`"drain_asked" AS "drainAsked", "resets"`;
 
-export function workerOrderReads(handle: Reader): WorkerOrderReads {
+export function workerOrderReads(handle: Reader, dialect: Dialect): WorkerOrderReads {
   return {
     listWorkerNotes: (limit) =>
       handle.query<WorkerNotes>(
@@ -20,6 +20,10 @@ export function workerOrderReads(handle: Reader): WorkerOrderReads {
       );
       return row ?? null;
     },
+    findClaimants: (ids) =>
+      handle.query<Claimant>(
+        sql`SELECT "id", "drain_asked" AS "drainAsked", "session", "seen_at" AS "seenAt", "lost_at" AS "lostAt" FROM "workers" WHERE "id" IN ${dialect.texts(ids)}`,
+      ),
   };
 }
 
