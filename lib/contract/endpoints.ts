@@ -622,6 +622,8 @@ export const endpoints = {
       trouble: z.string().nullable(),
       database: z.enum(["sqlite", "postgresql"]),
       now: timestamp,
+      /** Of the process that answers, since its start: run again because others were in their way (40P01, 40001). */
+      repeatedTransactions: z.int(),
     }),
   }),
   /** 503 when not. */

@@ -58,6 +58,8 @@ export interface Store
   onCommit(listener: CommitListener): () => void;
   /** Null when all is well, else what isn't, in one sentence. Writes only when nothing was written lately. */
   trouble(): Promise<string | null>;
+  /** How often this process has run a transaction again because others were in its way: deadlocks, serialisation failures. */
+  repeatedTransactions(): number;
   /** Null, or what was said to a write that was refused for want of room in the last 15 s: smaller ones may succeed. */
   refusedForRoom(): string | null;
   close(): Promise<void>;

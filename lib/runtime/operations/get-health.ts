@@ -10,11 +10,19 @@ export interface Health {
   trouble: string | null;
   database: "sqlite" | "postgresql";
   now: number;
+  /** Transactions that the process which answers has run again since its start, because others were in their way. */
+  repeatedTransactions: number;
 }
 
 export async function getHealth({ store }: RuntimeContext, actor: Actor, _args: NoArgs): Promise<Health> {
   requirePermission(actor, "system:read");
   const trouble = await store.trouble();
   const status = trouble === null ? "ok" : "degraded";
-  return { status, trouble, database: store.database, now: await store.now() };
+  return {
+    status,
+    trouble,
+    database: store.database,
+    now: await store.now(),
+    repeatedTransactions: store.repeatedTransactions(),
+  };
 }

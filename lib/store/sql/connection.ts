@@ -36,6 +36,8 @@ export interface DatabaseConnection extends Reader {
   transaction<T>(work: (handle: Handle) => Promise<T>): Promise<T>;
   /** PostgreSQL: one statement that commits by itself, straight on the driver. Null on SQLite. */
   readonly alone: (<Row>(this: void, statement: Prepared) => Promise<Row[]>) | null;
+  /** How often a transaction was run again since the connection was made, because others were in its way (40P01, 40001). */
+  repeated(): number;
   /** Null, or what keeps it from writing, in a sentence. */
   trouble(): string | null;
   /** Begins to hear of work that other processes leave; null where there is no way to tell. */
@@ -63,6 +65,7 @@ const attemptsMax = 5;
 export async function connect(options: ConnectionOptions): Promise<DatabaseConnection> {
   const opened = options.url.startsWith("file:") ? await openSqlite(options) : await openPostgres(options);
   const { provider, client } = opened;
+  let repeated = 0;
   try {
     await client.$connect();
   } catch (error) {
@@ -74,6 +77,7 @@ export async function connect(options: ConnectionOptions): Promise<DatabaseConne
     provider,
     models: client,
     alone: opened.alone,
+    repeated: () => repeated,
     trouble: opened.trouble,
     async query<Row>(statement: Sql): Promise<Row[]> {
       try {
@@ -93,6 +97,7 @@ export async function connect(options: ConnectionOptions): Promise<DatabaseConne
           return await opened.transaction((handle) => markInside(() => work(handle)));
         } catch (error) {
           if (tried >= attemptsMax || !isConcurrencyFailure(error)) throw error;
+          repeated += 1;
           await new Promise((done) => setTimeout(done, Math.random() * 10 * tried));
         }
       }

@@ -69,6 +69,7 @@ export async function openSqlStore(options: ConnectionOptions): Promise<Store> {
       const known = connection.trouble() ?? (provider === "sqlite" ? clockTrouble() : null);
       return known ?? writes.tell(() => store.transaction((tx) => tx.beginWriting()));
     },
+    repeatedTransactions: () => connection.repeated(),
     refusedForRoom: () => writes.refusedForRoom(),
     async close() {
       await hints?.close();

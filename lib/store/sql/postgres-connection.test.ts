@@ -39,7 +39,7 @@ test("every connection has the bounds that cut a stuck process off", async () =>
   ]);
 });
 
-test("two transactions that block each other are both run in the end", async () => {
+test("two transactions that block each other are both run in the end, and the repetition is counted", async () => {
   let meeting = 0;
   const cross = (first: number, second: number) =>
     connection.transaction(async (handle) => {
@@ -50,7 +50,9 @@ test("two transactions that block each other are both run in the end", async () 
         await new Promise((done) => setTimeout(done, 5));
       await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${second}`);
     });
+  expect(connection.repeated()).toBe(0);
   await Promise.all([cross(1, 2), cross(2, 1)]);
+  expect(connection.repeated()).toBe(1);
   expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
   expect(meeting).toBe(3);
 });
