@@ -17,6 +17,8 @@ export const sendWaitMs = 5_000;
 export const pollMs = 250;
 /** A call that needs one row alone waits for the calls before it no longer than the database does for other processes. */
 export const busyWaitMs = 5_000;
+/** A step's time and its commit may lie so far apart in the optimistic form, as they do in a batch. */
+export const stepLagMaxMs = 100;
 /** Instances stepped in one transaction. */
 export const batchMax = 64;
 export const lockTtlMs = 30_000;

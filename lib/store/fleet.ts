@@ -69,9 +69,22 @@ export interface InstanceThen {
   deletedAt: number | null;
 }
 
+/** When transactions that are open began, ms; null: there is none. */
+export interface OpenSince {
+  /** Of those that have written, or locked a row. */
+  writing: number | null;
+  /** Of those that may write yet: all. */
+  any: number | null;
+}
+
 export interface FleetReads {
   /** By id, behind `after`. `chartId`: of what the instance is now, or was in an earlier life. */
   instancesAt(at: number, chartId: string | undefined, after: string, limit: number): Promise<InstanceThen[]>;
+  /**
+   * The oldest transactions that are open in the database, whosever they are. What is committed after a call of now() before
+   * this was written by one of them or by a later one. Null: it can't be known.
+   */
+  openSince(): Promise<OpenSince | null>;
   fleetFold(): Promise<FleetFold>;
   /** Entries of transactions from `fold.tx` on that nothing committed later can precede, about `limit` of them; `tx`: where they end, `more`: others follow. */
   uncounted(fold: FleetFold, limit: number): Promise<FleetMoves & { tx: number; more: boolean }>;

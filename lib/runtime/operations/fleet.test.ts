@@ -2,6 +2,7 @@
  * The fleet at a time is what its instances were in at that time: counted behind the steps, compared with the instances
  * themselves.
  */
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@/lib/base/json";
 import { activeStates } from "@/lib/statechart/active-states";
@@ -10,8 +11,10 @@ import type { Chart } from "@/lib/statechart/document";
 import { advance, providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, publishNext, type TestRuntime } from "@/lib/testing/runtime";
 import { countAll } from "@/lib/testing/count-all";
+import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { Machines } from "../charts/machines";
 import { countFleet } from "../workers/count-fleet";
+import { completeAt } from "./get-fleet";
 
 /** Goes round within a step: `bounce` leaves and enters states more than once. */
 const rover: JsonObject = {
@@ -192,4 +195,50 @@ describe.each(providers)("on %s", (provider) => {
     );
     expect(totals).toEqual([undefined, 12, 11, 15, 15]);
   });
+});
+
+test("what is complete ends where the oldest transaction that may still write began, a foreign long reading aside", async () => {
+  const now = 1_000_000;
+  expect(completeAt(now, { writing: null, any: null })).toBe(now - 100);
+  expect(completeAt(now, { writing: now - 700, any: now - 900 })).toBe(now - 1_000);
+  expect(completeAt(now, { writing: null, any: now - 3_600_000 })).toBe(now - 30_100);
+  expect(completeAt(now, { writing: now - 3_600_000, any: now - 3_600_000 })).toBe(now - 3_600_100);
+  expect(completeAt(now, null)).toBe(now - 30_100);
+  const at = await freshRuntime("postgresql");
+  const client = new pg.Client({ connectionString: at.database.url });
+  await client.connect();
+  try {
+    const lag = async () => {
+      const fleet = await at.runtime.getFleet(local, {});
+      return fleet.now - fleet.completeUpTo;
+    };
+    expect(await lag()).toBeLessThan(3_000);
+    await client.query(
+      "BEGIN; INSERT INTO charts SELECT * FROM charts WHERE false; SELECT pg_current_xact_id()",
+    );
+    const [began] = (await client.query<{ at: string }>("SELECT extract(epoch FROM now()) * 1000 AS at"))
+      .rows;
+    await new Promise((resolve) => setTimeout(resolve, 3_500));
+    const fleet = await at.runtime.getFleet(local, {});
+    expect(fleet.completeUpTo).toBe(Math.floor(Number(began?.at)) - 100);
+    await client.query("COMMIT");
+    expect(await lag()).toBeLessThan(3_000);
+    await advance(at.database.url, 3_600_000);
+    expect(await lag()).toBeLessThan(3_000);
+    // Who may not see what others do knows the bound alone.
+    const role = `blind_${process.pid}`;
+    const url = new URL(at.database.url);
+    await client.query(
+      `CREATE ROLE ${role} LOGIN PASSWORD 'blind'; GRANT ALL ON SCHEMA public TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    );
+    url.username = role;
+    url.password = "blind";
+    const blind = await openSqlStore({ url: url.href, connections: 1, hints: false });
+    expect(await blind.openSince()).toBeNull();
+    await blind.close();
+    await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  } finally {
+    await client.end();
+    await at.end();
+  }
 });

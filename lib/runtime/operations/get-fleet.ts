@@ -7,7 +7,8 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
-import { minuteOf, type FleetCount } from "@/lib/store/fleet";
+import { minuteOf, type FleetCount, type OpenSince } from "@/lib/store/fleet";
+import { stepLagMaxMs } from "../limits";
 import { fleetDeltasOf } from "./fleet-moves";
 import type { RuntimeContext } from "../runtime-context";
 
@@ -20,7 +21,7 @@ export interface FleetView {
   items: FleetCount[];
 }
 
-/** A transaction is over within this time: the server ends longer ones. */
+/** A transaction of ours is over within this time: the server ends longer ones. */
 const transactionMaxMs = 30_000;
 const triesMax = 20;
 
@@ -32,6 +33,8 @@ export async function getFleet(
 ): Promise<FleetView> {
   requirePermission(actor, "instances:read");
   const now = await store.now();
+  // Read before the moves: what is open now and commits meanwhile may be among them or not.
+  const completeUpTo = completeAt(now, store.database === "sqlite" ? noneOpen : await store.openSince());
   const at = Math.min(args.at ?? now, now);
   const minute = minuteOf(at);
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -40,11 +43,23 @@ export async function getFleet(
     const moves = await store.movesSince(fold, minute, at, args.chartId);
     // Counted on meanwhile: parts of two pictures.
     if ((await store.fleetFold()).tx !== fold.tx) continue;
-    const completeUpTo = store.database === "sqlite" ? now : now - transactionMaxMs;
     const items = sum(totals, await fleetDeltasOf(store, machines, moves));
     return { at, now, completeUpTo: Math.min(at, completeUpTo), items };
   }
   throw new LockstepError("database-busy", "The fleet is being counted; try again.", { retry: "later" });
+}
+
+/** SQLite has one writer at a time, whose batches are shorter than a step may lag. */
+const noneOpen: OpenSince = { writing: null, any: null };
+
+/**
+ * The start of the oldest transaction that may still commit an entry, less what an entry's time may lie before its transaction.
+ * One that has written nothing yet may be somebody's long reading: ours would be over.
+ */
+export function completeAt(now: number, open: OpenSince | null): number {
+  const bound = now - transactionMaxMs;
+  const oldest = open ? Math.min(open.writing ?? now, Math.max(open.any ?? now, bound)) : bound;
+  return Math.min(oldest, now) - stepLagMaxMs;
 }
 
 function sum(

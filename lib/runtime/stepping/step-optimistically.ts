@@ -8,15 +8,12 @@
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import { noWrites, type OptimisticStep, type OptimisticSteps, type StepWrites } from "@/lib/store/steps";
 import { parseSnapshot } from "../instances/instance-views";
-import { batchBudgetMs, engineSemantics } from "../limits";
+import { batchBudgetMs, engineSemantics, stepLagMaxMs } from "../limits";
 import type { Machines } from "../charts/machines";
 import { isDistributed } from "../locks/sender-lock";
 import { admissionBy, joined, type Send } from "./step-batch";
 import type { RecentRow, RecentRows } from "./recent-rows";
 import { Turn, type Verdict } from "./turn";
-
-/** A step's time and its commit lie as far apart in a batch. */
-const lagMaxMs = 100;
 
 /** One send, computed and not yet written. */
 interface Plan {
@@ -107,7 +104,7 @@ async function write(
   for (const { step } of plans) recents.forget(step.row.id);
   const end = await optimistic.write(
     plans.map(({ step }) => step),
-    lagMaxMs,
+    stepLagMaxMs,
   );
   if (end.written.length === 0) recents.distrustClock();
   const written = new Set(end.written);

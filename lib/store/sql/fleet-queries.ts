@@ -14,6 +14,7 @@ import {
   type InstanceThen,
   type LoneMove,
   type MovesTogether,
+  type OpenSince,
 } from "../fleet";
 import { feedHead } from "./change-queries";
 import { seqAt } from "./instance-queries";
@@ -38,6 +39,12 @@ async function movesWhere(
   return { together, lone };
 }
 
+/** The server hides other users' transactions from who may not see them, and knows none where it is told not to follow them. */
+const selectOpen = ((): Sql => {
+  const begun = sql`(floor(extract(epoch FROM a.xact_start) * 1000)::bigint + c."offset_ms")`;
+  return sql`SELECT min(${begun}) FILTER (WHERE a.backend_xid IS NOT NULL) AS "writing", min(${begun}) AS "any", bool_or(a.pid IS NOT NULL AND (a.state IS NULL OR a.state = 'disabled')) AS "hidden" FROM "clock" AS c LEFT JOIN pg_stat_activity AS a ON a.datname = current_database() AND (a.backend_type = 'client backend' OR a.backend_type IS NULL) AND a.pid <> pg_backend_pid()`;
+})();
+
 const selectFold = sql`SELECT "tx", "at" FROM "fleet_fold" WHERE "id" = 1`;
 const ofChart = (chartId: string | undefined): Sql =>
   chartId === undefined ? empty : sql`AND "chart_id" = ${chartId}`;
@@ -48,6 +55,12 @@ export function fleetReads(handle: Reader, provider: Provider): FleetReads {
       handle.query<InstanceThen>(
         sql`SELECT "id", CASE WHEN "at" <= ${at} THEN "seq" ELSE COALESCE(${seqAt(sql`"instances"."id"`, at)}, 0) END AS "seq", CASE WHEN "at" <= ${at} THEN 0 ELSE 1 END AS "hasMoved", "chart_id" AS "chartId", "version", "status", "configuration", "at" AS "entryAt", "created_at" AS "createdAt", "deleted_at" AS "deletedAt" FROM "instances" WHERE "id" > ${after} AND ("created_at" <= ${at} OR "incarnation" > 1) ${chartId === undefined ? empty : sql`AND ("chart_id" = ${chartId} OR "incarnation" > 1)`} ORDER BY "id" LIMIT ${limit}`,
       ),
+    async openSince() {
+      if (provider === "sqlite") return null;
+      const [row] = await handle.query<OpenSince & { hidden: boolean }>(selectOpen);
+      const { hidden, ...open } = must(row, "an aggregate has its row");
+      return hidden ? null : open;
+    },
     async fleetFold() {
       const [row] = await handle.query<FleetFold>(selectFold);
       return must(row, "the fold has its row");
