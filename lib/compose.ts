@@ -19,6 +19,10 @@ const slot = globalThis as typeof globalThis & { __lockstepRuntime?: Promise<Run
 export interface WorkerOptions {
   /** Those whose instances this process steps by itself; default: all. */
   partitions?: { from: number; to: number };
+  /** Over the environment's. */
+  slots?: number;
+  highRatio?: number;
+  priorityThreshold?: number;
 }
 
 /** The process's runtime: opened, migrated, seeded on first start, workers running. A failed start is tried anew. */
@@ -40,7 +44,7 @@ export async function getRuntimeOrExit(options: WorkerOptions = {}): Promise<voi
   });
 }
 
-async function openRuntime(options: WorkerOptions): Promise<Runtime> {
+async function openRuntime({ partitions, slots, ...fairness }: WorkerOptions): Promise<Runtime> {
   const config = readConfig();
   const store = await openSqlStore({
     url: config.databaseUrl,
@@ -52,7 +56,9 @@ async function openRuntime(options: WorkerOptions): Promise<Runtime> {
     report: (error) => logError("in the background", error),
     invocations: createInvocations({ allowedHosts: config.httpAllowedHosts, secrets: config.secrets }),
     archiveFolder: config.archiveFolder,
-    ...options,
+    ...(partitions ? { partitions } : {}),
+    slots: slots ?? config.slots,
+    fairness: { ...config.fairness, ...fairness },
   });
   onShutdown(() => runtime.close());
   if (config.seeds) await plantExamples(runtime);

@@ -11,6 +11,20 @@ const port = z
   .transform(Number)
   .pipe(z.int().min(0).max(65_535));
 
+const numberWithin = (pattern: RegExp, what: string, min: number, max: number) =>
+  z
+    .string()
+    .regex(pattern, `must be ${what}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be ${what}`);
+
+/** What a worker may also be told by its flags. */
+export const workerSettings = {
+  slots: numberWithin(/^\d{1,4}$/, "a whole number from 1 to 1000", 1, 1_000),
+  highRatio: numberWithin(/^\d(\.\d{1,6})?$/, "a number from 0 to 1, as 0.8", 0, 1),
+  priorityThreshold: numberWithin(/^\d$/, "a whole number from 0 to 4", 0, 4),
+};
+
 const environment = z.object({
   /** `file:PATH` for SQLite, `postgresql://…` for PostgreSQL. */
   DATABASE_URL: z
@@ -42,6 +56,11 @@ const environment = z.object({
   LOCKSTEP_ARCHIVE: z.string().min(1).default(".lockstep/archive"),
   /** `off`: no LISTEN and NOTIFY on PostgreSQL, as behind a pooler that knows none; workers then find work by looking. */
   LOCKSTEP_HINTS: z.enum(["on", "off"]).default("on"),
+  /** Tasks that one process carries out at once by itself; another's workers have slots of their own. */
+  LOCKSTEP_SLOTS: workerSettings.slots.default(4),
+  /** With this probability a claim takes the urgent first: instances and tasks of this priority or more, a minute's wait being one. */
+  LOCKSTEP_HIGH_RATIO: workerSettings.highRatio.default(0.8),
+  LOCKSTEP_PRIORITY_THRESHOLD: workerSettings.priorityThreshold.default(2),
   /** Only for authoring migrations: `prisma migrate diff --from-migrations` on PostgreSQL builds them up in it. */
   SHADOW_DATABASE_URL: z.string().min(1).optional(),
 });
@@ -60,6 +79,8 @@ export interface Config {
   secrets: ReadonlyMap<string, string>;
   archiveFolder: string;
   hints: boolean;
+  slots: number;
+  fairness: { highRatio: number; priorityThreshold: number };
   shadowDatabaseUrl: string | undefined;
 }
 
@@ -86,6 +107,11 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     secrets: secretsOf(present),
     archiveFolder: values.LOCKSTEP_ARCHIVE,
     hints: values.LOCKSTEP_HINTS === "on",
+    slots: values.LOCKSTEP_SLOTS,
+    fairness: {
+      highRatio: values.LOCKSTEP_HIGH_RATIO,
+      priorityThreshold: values.LOCKSTEP_PRIORITY_THRESHOLD,
+    },
     shadowDatabaseUrl: values.SHADOW_DATABASE_URL,
   };
 }

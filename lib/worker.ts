@@ -4,11 +4,11 @@
  *
  * Holds: told to stop (SIGTERM, SIGINT), it takes nothing new, finishes the batch under way and ends within the grace time.
  */
-import { parseArgs } from "node:util";
 import { runShutdown } from "./base/shutdown";
-import { getRuntimeOrExit } from "./compose";
+import { getRuntimeOrExit, type WorkerOptions } from "./compose";
 import { readConfig } from "./config";
 import { logError } from "./observe/log";
+import { readWorkerOptions } from "./worker-options";
 
 const graceMs = 10_000;
 
@@ -21,25 +21,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     void runShutdown((error) => logError("stopping", error)).then(() => process.exit(0));
   });
 }
-const partitions = readPartitions();
-await getRuntimeOrExit(partitions ? { partitions } : {});
-const share = partitions ? ` of partitions ${partitions.from}-${partitions.to}` : "";
-process.stdout.write(`A worker steps instances${share} on ${readConfig().databaseName}\n`);
-
-/** `--partitions 0-31`: those whose instances it steps; others must step the rest. */
-function readPartitions(): { from: number; to: number } | null {
-  try {
-    const { values } = parseArgs({ options: { partitions: { type: "string" } } });
-    if (values.partitions === undefined) return null;
-    const found = /^(\d{1,2})(?:-(\d{1,2}))?$/.exec(values.partitions);
-    const from = Number(found?.[1]);
-    const to = Number(found?.[2] ?? found?.[1]);
-    if (from <= to && to <= 63) return { from, to };
-    process.stderr.write(
-      `worker: --partitions takes two numbers from 0 to 63, as 0-31, not ${values.partitions}.\n`,
-    );
-  } catch (error) {
-    process.stderr.write(`worker: ${error instanceof Error ? error.message : String(error)}\n`);
-  }
+let options: WorkerOptions;
+try {
+  options = readWorkerOptions(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`worker: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(2);
 }
+await getRuntimeOrExit(options);
+const { partitions } = options;
+const share = partitions ? ` of partitions ${partitions.from}-${partitions.to}` : "";
+process.stdout.write(`A worker steps instances${share} on ${readConfig().databaseName}\n`);

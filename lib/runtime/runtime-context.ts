@@ -9,6 +9,7 @@ import type { Machines } from "./charts/machines";
 import type { SendQueue } from "./stepping/send-queue";
 import type { TaskWaits } from "./tasks/task-waits";
 import type { Turnstile } from "./turnstile";
+import type { Fairness } from "./workers/choose-runnable";
 
 export interface RuntimeContext {
   readonly store: Store;
@@ -19,6 +20,7 @@ export interface RuntimeContext {
   readonly taskWaits: TaskWaits;
   /** Calls that act on one instance, by its id. */
   readonly turnstile: Turnstile;
+  readonly fairness: Fairness;
   /** Aborted when the runtime closes: calls that wait end. */
   readonly closing: AbortSignal;
   /** Says that mailboxes may have something to step. Only a hint. */

@@ -103,6 +103,7 @@ import { WorkerOrders, type Breakers } from "./operations/worker-orders";
 import { Presence } from "./operations/worker-registry";
 import { beginQueued } from "./workers/begin-queued";
 import { CircleBreaker } from "./workers/break-circles";
+import { fairnessDefault, type Fairness } from "./workers/choose-runnable";
 import { countFleet, FleetCounter } from "./workers/count-fleet";
 import { TaskWaits } from "./tasks/task-waits";
 import { Turnstile } from "./turnstile";
@@ -235,6 +236,10 @@ export interface RuntimeOptions {
   archiveFolder?: string;
   /** Those whose instances startWorkers() steps and whose tasks it carries out; default: all. */
   partitions?: Partitions;
+  /** Tasks that it carries out at once by itself; default: ownSlots. */
+  slots?: number;
+  /** How its claims, and those it answers, are divided. */
+  fairness?: Fairness;
 }
 
 /** Beside the database of a first start. */
@@ -246,6 +251,8 @@ export function createRuntime({
   invocations = noInvocations,
   archiveFolder = archiveFolderDefault,
   partitions,
+  slots = ownSlots,
+  fairness = fairnessDefault,
 }: RuntimeOptions): Runtime {
   const closing = new AbortController();
   // A round that the end comes in the middle of is no fault.
@@ -276,8 +283,9 @@ export function createRuntime({
     sends: new SendQueue(store, machines, caution, afterBatch),
     lockWaits: new LockWaits(store, machines, closing.signal),
     lockBreaker,
-    taskWaits: new TaskWaits(store, closing.signal),
     turnstile: new Turnstile(busyWaitMs),
+    taskWaits: new TaskWaits(store, closing.signal, fairness),
+    fairness,
     closing: closing.signal,
     wake,
     settle,
@@ -294,7 +302,7 @@ export function createRuntime({
   });
   const tasks = new TaskRunner(context, invocations, {
     workerId,
-    slots: ownSlots,
+    slots,
     report,
     partitions,
     isDraining: () => orders.draining,
@@ -304,7 +312,7 @@ export function createRuntime({
     session,
     kind: "runtime",
     types: tasks.types,
-    slots: ownSlots,
+    slots,
     running: tasks.running,
     draining: orders.draining,
     note: invocations.note() ?? undefined,

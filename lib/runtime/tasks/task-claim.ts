@@ -8,11 +8,11 @@ import { canonicalJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { Store, StoreTransaction } from "@/lib/store/store";
-import { rankPerTierMs, type Partitions } from "@/lib/store/instances";
+import type { Partitions } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
 import { newTaskToken } from "../new-id";
 import { claimed, handedBack, standing } from "./task-rules";
-import { highRatio, priorityThreshold } from "../workers/choose-runnable";
+import { urgentRank, type Fairness } from "../workers/choose-runnable";
 
 export interface ClaimRequest {
   types: readonly string[];
@@ -24,19 +24,19 @@ export interface ClaimRequest {
   partitions?: Partitions | undefined;
 }
 
-export function claimNow(store: Store, request: ClaimRequest): Promise<TaskRow[]> {
-  const high = Math.random() < highRatio;
-  return store.transaction((tx) => claimIn(tx, request, high));
+export function claimNow(store: Store, request: ClaimRequest, fairness: Fairness): Promise<TaskRow[]> {
+  const urgentFirst = Math.random() < fairness.highRatio ? fairness : null;
+  return store.transaction((tx) => claimIn(tx, request, urgentFirst));
 }
 
-/** `high`: effective tiers from the threshold up first, by rank; then, or else, who has been ready longest. */
+/** `urgentFirst`: effective tiers from its threshold up first, by rank; then, or else, who has been ready longest. */
 export async function claimIn(
   tx: StoreTransaction,
   { types, workerId, max, partitions }: ClaimRequest,
-  high: boolean,
+  urgentFirst: Fairness | null,
 ): Promise<TaskRow[]> {
   const before = await tx.now();
-  const bound = high ? before - priorityThreshold * rankPerTierMs : Number.MIN_SAFE_INTEGER;
+  const bound = urgentFirst ? urgentRank(before, urgentFirst) : Number.MIN_SAFE_INTEGER;
   const look = async (by: "rank" | "ready", limit: number): Promise<TaskRow[]> => {
     if (limit === 0) return [];
     const found = await Promise.all(
@@ -48,7 +48,7 @@ export async function claimIn(
       .sort((a, b) => a[key] - b[key])
       .slice(0, limit);
   };
-  const first = high ? await look("rank", max) : [];
+  const first = urgentFirst ? await look("rank", max) : [];
   const tasks = [...first, ...(await look("ready", max - first.length))];
   if (tasks.length === 0) return [];
   const now = await tx.now();

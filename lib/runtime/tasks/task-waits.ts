@@ -13,6 +13,7 @@ import { claimMax, pollMs } from "../limits";
 import { isLive, workerExists } from "../operations/worker-registry";
 import { pause } from "../pause";
 import { claimNow, handBack, type ClaimRequest } from "./task-claim";
+import type { Fairness } from "../workers/choose-runnable";
 
 /** Under load commits come by the thousand: looking after each would cost more than it saves. */
 const paceMs = 10;
@@ -40,6 +41,7 @@ export class TaskWaits {
   constructor(
     private readonly store: Store,
     private readonly closing: AbortSignal,
+    private readonly fairness: Fairness,
   ) {
     store.onCommit(() => this.hint());
     closing.addEventListener("abort", () => this.hint());
@@ -85,7 +87,7 @@ export class TaskWaits {
     for (const one of calls) {
       one.tried = true;
       if (!this.waiting.has(one) || !one.types.some((type) => (left.get(type) ?? 0) > 0)) continue;
-      const tasks = await claimNow(this.store, one);
+      const tasks = await claimNow(this.store, one, this.fairness);
       for (const { type } of tasks) left.set(type, (left.get(type) ?? 0) - 1);
       if (tasks.length === 0) continue;
       if (this.waiting.has(one)) this.end(one, { tasks, drain: false });

@@ -4,6 +4,7 @@ import { must } from "@/lib/base/assert";
 import type { JsonObject } from "@/lib/base/json";
 import { advance, providers } from "@/lib/testing/database";
 import { freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
+import { fairnessDefault } from "../workers/choose-runnable";
 import type { ClaimedTask } from "./task-views";
 
 /** Pays by a task; `leave` goes away from it, `again` enters it anew. */
@@ -546,7 +547,11 @@ describe.each(providers)("tasks on %s", (provider) => {
     const order = (high: boolean) =>
       at.store
         .transaction(async (tx) => {
-          const rows = await claimIn(tx, { types: ["charge"], workerId: "w", max: 2 }, high);
+          const rows = await claimIn(
+            tx,
+            { types: ["charge"], workerId: "w", max: 2 },
+            high ? fairnessDefault : null,
+          );
           throw Object.assign(new Error("only looking"), { order: rows.map((row) => row.instanceId) });
         })
         .catch((error: { order?: string[] }) => error.order);

@@ -6,10 +6,18 @@
  */
 import { rankPerTierMs, type Runnable } from "@/lib/store/instances";
 
-/** With this probability a claim takes the urgent first. */
-export const highRatio = 0.8;
-/** From this priority on, waiting included, an instance is urgent. */
-export const priorityThreshold = 2;
+/** How claims are divided, of instances to step and of tasks alike. */
+export interface Fairness {
+  /** With this probability a claim takes the urgent first. */
+  readonly highRatio: number;
+  /** From this priority on, waiting included, an instance is urgent. */
+  readonly priorityThreshold: number;
+}
+export const fairnessDefault: Fairness = { highRatio: 0.8, priorityThreshold: 2 };
+
+/** Whoever waits with a rank up to this is urgent. */
+export const urgentRank = (now: number, { priorityThreshold }: Fairness): number =>
+  now - priorityThreshold * rankPerTierMs;
 
 /** At most `limit` ids. `roll`: a random number below 1. */
 export function chooseRunnable(
@@ -17,12 +25,13 @@ export function chooseRunnable(
   now: number,
   limit: number,
   roll: number,
+  fairness: Fairness,
 ): string[] {
-  const urgentFrom = now - priorityThreshold * rankPerTierMs;
+  const urgentFrom = urgentRank(now, fairness);
   const byRank = (a: Runnable, b: Runnable) => a.rank - b.rank || (a.id < b.id ? -1 : 1);
   const byServed = (a: Runnable, b: Runnable) => a.servedAt - b.servedAt || (a.id < b.id ? -1 : 1);
   const order =
-    roll >= highRatio
+    roll >= fairness.highRatio
       ? [...found].sort(byServed)
       : [
           ...found.filter(({ rank }) => rank <= urgentFrom).sort(byRank),

@@ -69,7 +69,7 @@ export class TaskRunner {
     const { workerId, slots, partitions } = this.options;
     if (this.types.length === 0) return 0;
     const request = { types: this.types, workerId, max: slots, partitions };
-    const tasks = await claimNow(this.context.store, request);
+    const tasks = await claimNow(this.context.store, request, this.context.fairness);
     for (const task of tasks) await this.perform(task);
     return tasks.length;
   }

@@ -30,7 +30,7 @@ export async function stepWaiting(
   const now = await store.now();
   const { found, next } = await store.findRunnable(now, walk.after, walk.partitions);
   walk.after = next;
-  const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random());
+  const ids = chooseRunnable(found, now, batchesPerLook * batchMax, Math.random(), context.fairness);
   let stepped = 0;
   const defects: unknown[] = [];
   const stepPlainly = async (batch: string[]): Promise<void> => {
