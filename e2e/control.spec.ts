@@ -168,6 +168,9 @@ test("suspend, resume, end, redrive, start again, migrate, and a child seen from
     await send("control-four", "ship");
     await page.goto("/instances/control-four?tab=children");
     await expect(page.getByTestId("child")).toHaveCount(3);
+    await expect(page.getByTestId("waits-banner")).toContainText(
+      "It waits for what legs invoked: instances.",
+    );
     const child = page.getByTestId("child").first().getByRole("link");
     const id = (await child.textContent()) ?? "";
     await send(id, "arrive");
@@ -178,6 +181,10 @@ test("suspend, resume, end, redrive, start again, migrate, and a child seen from
     await page.getByTestId("parent").click();
     await expect(page.getByTestId("page-title")).toHaveText("control-four");
     await expect(page.getByTestId("child")).toHaveCount(3);
+    await page.goto("/instances?id=control-four");
+    await page.getByTestId("filter-condition").click();
+    await page.getByRole("button", { name: "a child instance" }).click();
+    await expect(page.getByTestId("instance-row")).toContainText("what legs invoked");
   });
 });
 

@@ -3,7 +3,7 @@
  */
 import { Ban, OctagonX, Pause, Play, RotateCcw, type LucideIcon } from "lucide-react";
 import { formatCount } from "@/components/ui/time";
-import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
+import type { ConditionName, InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
 
 export type ControlVerb = "suspend" | "resume" | "cancel" | "terminate" | "redrive";
 
@@ -88,13 +88,26 @@ export const canReset = (status: string): boolean => resettable.includes(status 
 /** It has not ended: there is something to move to another version. */
 export const canMigrate = (status: string): boolean => possibleVerbs(status).length > 0;
 
-type Awaiting = Pick<InstanceSummary, "status" | "concurrencyKey" | "blockedBy">;
+type Awaiting = Pick<InstanceSummary, "status" | "conditions">;
 
-/** Why an instance in line has not begun; null: it is in none. */
-export const awaitedKey = ({ status, concurrencyKey: key, blockedBy }: Awaiting): string | null =>
-  status !== "queued" || key === null
-    ? null
-    : `It waits for the concurrency key ${key}, which ${blockedBy ?? "another"} has.`;
+/** What it waits for, in one sentence; null: for nothing but events and time. */
+export function waitsFor({
+  conditions: [first, ...more],
+}: Pick<InstanceSummary, "conditions">): string | null {
+  if (!first) return null;
+  const others = more.length === 0 ? "" : ` And for ${formatCount(more.length)} more.`;
+  return `It waits for ${first.reason}.${others}`;
+}
+
+/** What an instance can be found by. */
+export const conditionLabels: Record<ConditionName, string> = {
+  key: "a concurrency key",
+  lock: "a lock",
+  task: "a worker’s task",
+  human: "a person",
+  child: "a child instance",
+  breaker: "a breaker",
+};
 
 /** What an instance that does not run waits for, and the verb that helps; null: nothing to say. */
 export function haltOf(
@@ -107,7 +120,7 @@ export function haltOf(
     case "queued":
       return {
         title: "Queued.",
-        text: `${awaitedKey(instance) ?? "It waits for its turn."} It begins when its turn comes.`,
+        text: `${waitsFor(instance) ?? "It waits for its turn."} It begins when its turn comes.`,
         verb: "cancel",
       };
     case "suspended":

@@ -31,9 +31,9 @@ import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
 import type { BatchVerb } from "@/lib/contract/batches";
 import type { ChartSummary } from "@/lib/contract/charts";
-import type { InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
+import { conditionName, type InstanceStatus, type InstanceSummary } from "@/lib/contract/instances";
 import { BatchDialog } from "./batch-dialog";
-import { awaitedKey } from "./control-words";
+import { conditionLabels, waitsFor } from "./control-words";
 import { SelectionBar } from "./selection-bar";
 import { StartInstanceDialog } from "./start-instance-dialog";
 import { StatusChip } from "./status-chip";
@@ -50,6 +50,7 @@ export function InstancesPage() {
     idPrefix: params.get("id"),
     state: params.get("state"),
     businessKey: params.get("key"),
+    condition: params.get("condition"),
     label: params.has("label") ? params.getAll("label") : null,
     index: params.has("index") ? params.getAll("index") : null,
   };
@@ -77,7 +78,16 @@ export function InstancesPage() {
   const selection = useSelection(JSON.stringify(filters), rows?.map((row) => row.id) ?? []);
   const { filter } = pages;
   const clear = (): void =>
-    filter({ chart: null, status: null, id: null, state: null, key: null, label: null, index: null });
+    filter({
+      chart: null,
+      status: null,
+      id: null,
+      state: null,
+      key: null,
+      condition: null,
+      label: null,
+      index: null,
+    });
   const counts = countByStatus(charts.data?.items, filters.chartId);
   // Counts come per chart: they hold for no finer filter.
   const { chartId: _chart, status: _status, ...finer } = filters;
@@ -153,6 +163,13 @@ export function InstancesPage() {
           onChange={(key) => filter({ key })}
           placeholder="exact key"
           testId="filter-key"
+        />
+        <FilterChip
+          name="Waits for"
+          value={filters.condition}
+          onChange={(condition) => filter({ condition })}
+          options={conditionName.options.map((value) => ({ value, label: conditionLabels[value] }))}
+          testId="filter-condition"
         />
         <FilterChips
           name="Label"
@@ -421,12 +438,12 @@ function useSelection(filterKey: string, shown: readonly string[]) {
   };
 }
 
-/** For whom an instance in line waits. */
+/** What it waits for. */
 function Awaited({ row }: { row: InstanceSummary }) {
-  const text = awaitedKey(row);
+  const text = waitsFor(row);
   return text === null ? null : (
     <Why icon={Hourglass} title={text}>
-      {row.blockedBy ?? "another"} has {row.concurrencyKey}
+      {row.conditions[0]?.reason}
     </Why>
   );
 }

@@ -18,6 +18,7 @@ const instance = (over: Partial<InstanceSummary>): InstanceSummary => ({
   updatedAt: now - 1_000,
   concurrencyKey: null,
   blockedBy: null,
+  conditions: [],
   lastEvent: null,
   error: null,
   ...over,

@@ -39,6 +39,7 @@ import {
   controlWords,
   haltOf,
   possibleVerbs,
+  waitsFor,
   type ControlVerb,
 } from "@/components/instances/control-words";
 import { DeadLettersDialog } from "@/components/instances/dead-letters-dialog";
@@ -109,7 +110,8 @@ export function InstancePage({ instanceId }: { instanceId: string }) {
   const instance = useQuery({
     queryKey: queryKeys.instance(instanceId),
     queryFn: ({ signal }) => client.getInstance({ instanceId }, { signal }),
-    refetchInterval: ({ state }) => (state.data && haltOf(state.data) ? haltedAgainMs : false),
+    refetchInterval: ({ state: { data } }) =>
+      data && (haltOf(data) ?? waitsFor(data)) ? haltedAgainMs : false,
   });
   if (instance.data) return <TimeTravel instance={instance.data} />;
   const missing = instance.error instanceof LockstepError && instance.error.code === "not-found";
@@ -237,6 +239,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   const hasFamily =
     instance.parent !== null || tab === "children" || (version ? asksForChildren(version.tree) : false);
   const halt = haltOf(instance);
+  const waiting = waitsFor(instance);
   const verbs = possibleVerbs(instance.status);
   const verbItem = (verb: ControlVerb): MenuItem => ({
     label: `${controlWords[verb].label}…`,
@@ -418,6 +421,11 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
               </Link>
             </>
           )}
+        </Banner>
+      ) : null}
+      {live && !halt && waiting !== null ? (
+        <Banner tone="past" icon={Hourglass} testId="waits-banner">
+          {waiting}
         </Banner>
       ) : null}
       {shown && !shown.hashMatches ? (

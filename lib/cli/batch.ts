@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
 import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
-import type { InstanceStatus } from "@/lib/contract/instances";
+import type { ConditionName, InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { readPairs, searchPairs } from "./pair-option";
 import { requireReason } from "./require-reason";
@@ -30,6 +30,7 @@ const parse = (args: string[]) =>
       prefix: { type: "string" },
       "business-key": { type: "string" },
       parent: { type: "string" },
+      condition: { type: "string" },
       label: { type: "string", multiple: true, default: [] },
       index: { type: "string", multiple: true, default: [] },
       reason: { type: "string" },
@@ -110,6 +111,7 @@ function selectionOf(ids: string[], values: Values): BatchSelection {
     ...(values.prefix === undefined ? {} : { idPrefix: values.prefix }),
     ...(values["business-key"] === undefined ? {} : { businessKey: values["business-key"] }),
     ...(values.parent === undefined ? {} : { parent: values.parent }),
+    ...(values.condition === undefined ? {} : { condition: values.condition as ConditionName }),
     ...(label === undefined ? {} : { label }),
     ...(index === undefined ? {} : { index }),
   };

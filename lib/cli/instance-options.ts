@@ -17,7 +17,7 @@ const guarded = ["expected-seq", "fences", "idempotency-key"];
 const control = ["reason", ...guarded];
 /** What each verb takes, beside what all commands do that ask a server. */
 const takes = {
-  list: ["chart", "status", "state", "prefix", "business-key", "parent", "label", "index"],
+  list: ["chart", "status", "state", "prefix", "business-key", "parent", "label", "index", "condition"],
   show: [],
   state: ["seq"],
   log: ["seq", "limit"],
@@ -50,6 +50,7 @@ const parse = (args: string[]) =>
       state: { type: "string" },
       prefix: { type: "string" },
       parent: { type: "string" },
+      condition: { type: "string" },
       limit: { type: "string" },
       id: { type: "string" },
       input: { type: "string" },

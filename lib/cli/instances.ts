@@ -5,7 +5,7 @@
  *        what the server refuses is said in its words, exit 1.
  */
 import type { Client } from "@/lib/client/client";
-import type { InstanceStatus } from "@/lib/contract/instances";
+import type { ConditionName, InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf } from "./ask-server";
 import { controlInstance } from "./control-instance";
 import {
@@ -70,6 +70,7 @@ async function list(client: Client, values: Values): Promise<void> {
     idPrefix: prefix,
     businessKey: values["business-key"],
     parent,
+    condition: values.condition as ConditionName | undefined,
     label: searchPairs("--label", "KEY=VALUE", values.label),
     index: searchPairs("--index", "FIELD=VALUE", values.index),
   };

@@ -46,6 +46,7 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep instances                   a server's instances, one a line
       --chart ID --status failed       some of them; --state NAME --prefix ID --business-key KEY --parent ID --label K=V
                                        --index FIELD=VALUE: with --chart, of its settings.index
+                                       --condition key|lock|task|human|child|breaker: what they wait for
       show ID                          one, as JSON; state ID --seq 12: as it was then, rebuilt
       log ID --limit 20                what has happened, newest first; --seq 12: that entry, whole
       message ID MESSAGE               what became of it
@@ -89,7 +90,7 @@ export const usage = `lockstep: durable statecharts, from the command line
       show|pause|resume|run|ticks|delete ID
       --url, --json                    as above
   lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate
-      --chart, --status, --state, --prefix, --business-key, --parent, --label, --index | --all   instead of ids: those of the list
+      --chart, --status, --state, --prefix, --business-key, --parent, --label, --index, --condition | --all   instead of ids: those of the list
                                        only counts them; --yes does it
       --rate 50 --name TEXT --version 2 --map OLD=NEW --wait
   lockstep batch                       the batches, newest first

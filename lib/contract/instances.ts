@@ -35,6 +35,23 @@ export const instanceStatus = z.enum([
 ]);
 export type InstanceStatus = z.infer<typeof instanceStatus>;
 
+export const conditionName = z.enum(["key", "lock", "task", "human", "child", "breaker"]);
+export type ConditionName = z.infer<typeof conditionName>;
+export const condition = z.object({
+  /** `key`: its concurrency key. `human`: a person's answer. `child`: instances that it invoked. The rest as they are called. */
+  for: conditionName,
+  /** The invocation; null: of `key`. */
+  taskId: z.string().nullable(),
+  /** The key, the keys of the locks, the invocation's src. */
+  of: z.string(),
+  /** Who has it, or works on it: an instance, a lock's holder, a worker or a person; null: nobody. */
+  by: z.string().nullable(),
+  /** When it is tried again; null: that is not told by time. */
+  until: timestamp.nullable(),
+  /** To be put after "waits for". */
+  reason: z.string(),
+});
+
 export const instanceSummary = z.object({
   id: z.string(),
   chartId: z.string(),
@@ -49,6 +66,8 @@ export const instanceSummary = z.object({
   concurrencyKey: z.string().nullable(),
   /** While it is queued: the instance that has its concurrency key. */
   blockedBy: z.string().nullable(),
+  /** What it waits for, beside events and time. Absent: told by a version that did not know of them. */
+  conditions: z.array(condition).default([]),
   labels: z.record(z.string(), z.string()),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -285,6 +304,7 @@ export const instanceQuery = z.strictObject({
   state: searchText(256).optional(),
   idPrefix: searchText(128).optional(),
   businessKey: searchText(256).optional(),
+  condition: conditionName.optional(),
   /** Children of that instance's invocations. */
   parent: id.optional(),
   /** May be given several times: all of them must hold. */

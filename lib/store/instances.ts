@@ -193,6 +193,9 @@ export interface Partitions {
   to: number;
 }
 
+/** What an instance waits for while a task of it is unfinished. `task`: a worker. `breaker`: it is not tried while one is open. */
+export type ConditionName = "task" | "human" | "child" | "lock" | "breaker";
+
 export interface InstanceFilter {
   chartId?: string | undefined;
   status?: string | undefined;
@@ -204,6 +207,8 @@ export interface InstanceFilter {
   parent?: string | undefined;
   /** All of them. */
   labels?: readonly Pick<LabelRow, "key" | "value">[] | undefined;
+  /** What they wait for. */
+  condition?: ConditionName | "key" | undefined;
   /** All of them. */
   fields?: readonly Pick<FieldRow, "chartId" | "field" | "value">[] | undefined;
 }

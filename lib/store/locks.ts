@@ -93,8 +93,13 @@ export interface LockWait extends Pick<WaiterRow, "key" | "ticket" | "session" |
   heldState: string | null;
 }
 
+/** A state's place in a queue, and who holds the lock; null: nobody does by now. */
+export type LockWaitOf = Pick<WaiterRow, "key" | "session"> & { holder: string | null };
+
 export interface LockReads {
   findLock(key: string): Promise<LockListRow | null>;
+  /** What those sessions wait for, by key. */
+  lockWaitsOf(sessions: readonly string[]): Promise<LockWaitOf[]>;
   /** Rows of those keys that exist. */
   findLocks(keys: readonly string[]): Promise<LockRow[]>;
   /** By number of waiters, then key; rows after the cursor. `held` and `expired` are told apart by `now`. */

@@ -1,7 +1,7 @@
 /**
  * What is remembered of tasks: one row for each invocation of an entry generation of its state.
  */
-import type { Partitions } from "./instances";
+import type { ConditionName, Partitions } from "./instances";
 
 export interface TaskRow {
   instanceId: string;
@@ -18,6 +18,8 @@ export interface TaskRow {
   status: string;
   /** The type while it may be claimed, else null. */
   queue: string | null;
+  /** What its instance waits for; null: it is over. */
+  condition: ConditionName | null;
   /** JSON. */
   input: string;
   priority: number;
@@ -59,6 +61,24 @@ export interface TaskRow {
   updatedAt: number;
   endedAt: number | null;
 }
+/** An unfinished one, without what it carries. */
+export type AwaitedTask = Pick<
+  TaskRow,
+  | "instanceId"
+  | "taskId"
+  | "incarnation"
+  | "invokeId"
+  | "kind"
+  | "type"
+  | "status"
+  | "queue"
+  | "readyAt"
+  | "attempt"
+  | "attemptsMax"
+  | "worker"
+  | "concurrencyKey"
+  | "error"
+> & { condition: ConditionName };
 export type TaskKey = Pick<TaskRow, "instanceId" | "taskId">;
 
 /** Who has the turn among those that share a concurrency key. */
@@ -93,6 +113,8 @@ export interface TaskReads extends SagaReads {
     limit: number,
   ): Promise<TaskRow[]>;
   findTask(key: TaskKey): Promise<TaskRow | null>;
+  /** The unfinished tasks of those instances, oldest first of each; of very many some. */
+  awaitedTasks(instanceIds: readonly string[]): Promise<AwaitedTask[]>;
   /** How many of each type may be claimed at `now`, counted up to `limitEach`; types without any are left out. */
   countClaimable(
     types: readonly string[],

@@ -119,6 +119,7 @@ export const taskRow = (over: Partial<TaskRow> = {}): TaskRow => ({
   kind: "named",
   type: "charge",
   status: "pending",
+  condition: "task",
   queue: "charge",
   input: '{"b":1,"a":2}',
   priority: 0,

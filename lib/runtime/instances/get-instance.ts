@@ -3,7 +3,8 @@ import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
-import { keysAwaited, viewInstance, type InstanceView } from "./instance-views";
+import { waitsOf } from "./conditions";
+import { viewInstance, type InstanceView } from "./instance-views";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
@@ -15,12 +16,7 @@ export async function getInstance(
   requirePermission(actor, "instances:read");
   const row = await findLiveInstance(store, instanceId);
   const labels = await store.labelsOf([instanceId]);
-  return viewInstance(
-    row,
-    labels,
-    await store.countMailbox(instanceId),
-    await store.findKeys(keysAwaited([row])),
-  );
+  return viewInstance(row, labels, await store.countMailbox(instanceId), await waitsOf(store, [row]));
 }
 
 /** Throws `not-found` for a deleted one too. */

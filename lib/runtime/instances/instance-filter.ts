@@ -5,7 +5,7 @@
  */
 import { LockstepError } from "@/lib/base/errors";
 import type { InstanceFilter, LabelRow } from "@/lib/store/instances";
-import type { InstanceStatus } from "./instance-views";
+import type { Condition, InstanceStatus } from "./instance-views";
 import { chartNotFound } from "../charts/get-chart";
 import { requireFilter, requireText } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
@@ -18,6 +18,8 @@ export interface InstanceFilterArgs {
   businessKey?: string | undefined;
   /** Children of that instance's invocations. */
   parent?: string | undefined;
+  /** What they wait for. */
+  condition?: Condition["for"] | undefined;
   /** `key:value`, each; the key ends at the first colon. */
   label?: string[] | undefined;
   /** `field:value`, each; the field is one that the chart of `chartId` declares by settings.index. */

@@ -6,7 +6,7 @@ import type { ArmedTimer, Snapshot } from "@/lib/statechart/snapshot";
 import type { ActionRun, Candidate, ContextChange } from "@/lib/statechart/trace";
 import type { ParentRef } from "@/lib/store/children";
 import { chartKeyScope, type KeyName } from "@/lib/store/concurrency";
-import type { InstanceRow, LabelRow, LogLine, LogRow } from "@/lib/store/instances";
+import type { ConditionName, InstanceRow, LabelRow, LogLine, LogRow } from "@/lib/store/instances";
 import type { KeyRow } from "@/lib/store/tasks";
 
 export type InstanceStatus =
@@ -37,12 +37,38 @@ export interface InstanceSummary {
   concurrencyKey: string | null;
   /** While it is queued: the instance that has its concurrency key. */
   blockedBy: string | null;
+  /** What it waits for, beside events and time. */
+  conditions: Condition[];
   labels: Record<string, string>;
   createdAt: number;
   updatedAt: number;
   lastEvent: string | null;
   error: Failure | null;
 }
+export interface Condition {
+  /** `key`: its concurrency key. `human`: a person's answer. `child`: instances that it invoked. The rest as they are called. */
+  for: ConditionName | "key";
+  /** The invocation; null: of `key`. */
+  taskId: string | null;
+  /** The key, the keys of the locks, the invocation's src. */
+  of: string;
+  /** Who has it, or works on it: an instance, a lock's holder, a worker or a person; null: nobody. */
+  by: string | null;
+  /** When it is tried again; null: that is not told by time. */
+  until: number | null;
+  /** To be put after "waits for". */
+  reason: string;
+}
+
+/** Of a page of instances. */
+export interface Waits {
+  /** The keys awaited, as far as somebody has them. */
+  held: readonly KeyRow[];
+  /** By instance; those that wait for nothing have no entry. */
+  conditions: ReadonlyMap<string, readonly Condition[]>;
+}
+const waitsForNothing: Waits = { held: [], conditions: new Map() };
+
 export interface TimerView {
   id: string;
   dueAt: number;
@@ -159,7 +185,7 @@ export const takesMessages = (status: string): boolean => status === "running" |
 export const hasNotBegun = ({ status, lastEvent }: Pick<InstanceRow, "status" | "lastEvent">): boolean =>
   status === "queued" && lastEvent === null;
 
-type Queued = Pick<InstanceRow, "status" | "chartId" | "concurrencyKey">;
+export type Queued = Pick<InstanceRow, "status" | "chartId" | "concurrencyKey">;
 
 /** The keys that those of them wait for who are queued. */
 export const keysAwaited = (rows: readonly Queued[]): KeyName[] =>
@@ -176,11 +202,10 @@ export function blockerOf(row: Queued, held: readonly KeyRow[]): string | null {
   return blocker?.instanceId ?? null;
 }
 
-/** `held`: the keys awaited, as far as somebody has them. */
 export function viewInstanceSummary(
   row: Omit<InstanceRow, "snapshot">,
   labels: readonly LabelRow[],
-  held: readonly KeyRow[],
+  { held, conditions }: Waits = waitsForNothing,
 ): InstanceSummary {
   return {
     id: row.id,
@@ -193,6 +218,7 @@ export function viewInstanceSummary(
     businessKey: row.businessKey,
     concurrencyKey: row.concurrencyKey,
     blockedBy: blockerOf(row, held),
+    conditions: [...(conditions.get(row.id) ?? [])],
     labels: Object.fromEntries(
       labels.filter((label) => label.instanceId === row.id).map(({ key, value }) => [key, value]),
     ),
@@ -207,11 +233,11 @@ export function viewInstance(
   row: InstanceRow,
   labels: readonly LabelRow[],
   pending: number,
-  held: readonly KeyRow[] = [],
+  waits?: Waits,
 ): InstanceView {
   const snapshot = parseSnapshot(row.snapshot);
   return {
-    ...viewInstanceSummary(row, labels, held),
+    ...viewInstanceSummary(row, labels, waits),
     incarnation: row.incarnation,
     context: snapshot.context,
     output: snapshot.output ?? null,

@@ -2,8 +2,9 @@
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
+import { waitsOf } from "./conditions";
 import { readFilter, type InstanceFilterArgs } from "./instance-filter";
-import { keysAwaited, viewInstanceSummary, type InstanceSummary } from "./instance-views";
+import { viewInstanceSummary, type InstanceSummary } from "./instance-views";
 import type { RuntimeContext } from "../runtime-context";
 
 export type ListInstancesArgs = PageArgs & InstanceFilterArgs;
@@ -21,11 +22,11 @@ export async function listInstances(
   const after = readCursor(cursor, { createdAt: 0, id: "" });
   const rows = await store.listInstances(wanted, after, size + 1);
   const labels = await store.labelsOf(rows.map((row) => row.id));
-  const held = await store.findKeys(keysAwaited(rows));
+  const waits = await waitsOf(store, rows);
   return pageOf(
     rows,
     size,
     ({ createdAt, id }) => ({ createdAt, id }),
-    (row) => viewInstanceSummary(row, labels, held),
+    (row) => viewInstanceSummary(row, labels, waits),
   );
 }

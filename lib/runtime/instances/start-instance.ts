@@ -15,7 +15,8 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "../call";
 import { chartNotFound } from "../charts/get-chart";
-import { blockerOf, keysAwaited, viewInstance, type Fence, type InstanceView } from "./instance-views";
+import { waitsOf } from "./conditions";
+import { blockerOf, viewInstance, type Fence, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
 import { fencedTransaction, type FenceCheck } from "../locks/fenced";
@@ -64,7 +65,13 @@ export async function startInstance(
   if (begun) context.sends.recents.remember(begun, begun.now);
   if (view.pending > 0) context.wake();
   context.settle();
-  return { ...view, blockedBy: blockerOf(view, await context.store.findKeys(keysAwaited([view]))) };
+  return view.status === "queued" ? withWaits(context, view) : view;
+}
+
+/** Only what its key is, and who has it: tasks have hardly begun. */
+async function withWaits({ store }: RuntimeContext, view: InstanceView): Promise<InstanceView> {
+  const { held, conditions } = await waitsOf(store, [view]);
+  return { ...view, blockedBy: blockerOf(view, held), conditions: [...(conditions.get(view.id) ?? [])] };
 }
 
 /** The version named, else the newest. It is loaded here, so that the transaction finds it. */

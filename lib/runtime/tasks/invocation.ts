@@ -16,7 +16,7 @@ export type InvocationOutcome =
   | { output: Json }
   /** `retry: false`: another attempt is no use. */
   | { error: TaskError; retry: boolean }
-  /** Nothing was tried: ask again after this time; the attempt doesn't count. */
+  /** Nothing was tried, for a breaker is open: ask again after this time; the attempt doesn't count. */
   | { postponeMs: number; why: TaskError };
 
 /** Never throws for what the world says; a throw is our defect, and fails the attempt. */

@@ -10,7 +10,7 @@
 import { must } from "@/lib/base/assert";
 import type { Json } from "@/lib/base/json";
 import type { Effect, RetryPolicy } from "@/lib/statechart/effect";
-import { rankPerTierMs, type InstanceRow } from "@/lib/store/instances";
+import { rankPerTierMs, type ConditionName, type InstanceRow } from "@/lib/store/instances";
 import type { TaskRow } from "@/lib/store/tasks";
 import { taskAttemptsMax, taskDelayMaxMs, taskDelayMs, taskLeaseMs } from "../limits";
 
@@ -77,6 +77,7 @@ export function newTask(
     status: "pending",
     // People's are listed by it too.
     queue: isClaimable || kind === "human" ? effect.src : null,
+    condition: conditionOf(kind),
     input: JSON.stringify(effect.input),
     priority: instance.priority,
     rank: at - instance.priority * rankPerTierMs,
@@ -106,6 +107,10 @@ export function newTask(
   };
 }
 
+/** What an instance waits for whose unfinished task it is. */
+const conditionOf = (kind: string): ConditionName =>
+  isChildKind(kind) ? "child" : kind === "human" || kind === "lock" ? kind : "task";
+
 export function claimed(task: TaskRow, worker: string, token: string, now: number): TaskRow {
   // One that an older version made has none yet.
   const overallUntil = task.overallUntil ?? overallOf(retryOf(task), now);
@@ -115,6 +120,7 @@ export function claimed(task: TaskRow, worker: string, token: string, now: numbe
       ...task,
       status: "running",
       queue: null,
+      condition: conditionOf(task.kind),
       attempt: task.attempt + 1,
       fence: task.fence + 1,
       attemptUntil,
@@ -254,14 +260,17 @@ export const undoneAgain = (task: TaskRow, input: string, now: number): TaskRow 
   queue: task.status === "pending" ? task.queue : task.type,
 });
 
-/** Not tried, for a reason outside the task: again after a while, and the attempt doesn't count. */
-export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow =>
-  waiting({ ...task, attempt: task.attempt - 1, token: null, error: JSON.stringify(why) }, now + ms, now);
+/** Not tried, for a breaker is open: again after a while, and the attempt doesn't count. */
+export const postponed = (task: TaskRow, ms: number, why: TaskError, now: number): TaskRow => ({
+  ...waiting({ ...task, attempt: task.attempt - 1, token: null, error: JSON.stringify(why) }, now + ms, now),
+  condition: "breaker",
+});
 
 const waiting = (task: TaskRow, readyAt: number, now: number): TaskRow => ({
   ...task,
   status: "pending",
   queue: task.type,
+  condition: conditionOf(task.kind),
   readyAt,
   rank: readyAt - task.priority * rankPerTierMs,
   attemptUntil: null,
@@ -274,6 +283,7 @@ const waiting = (task: TaskRow, readyAt: number, now: number): TaskRow => ({
 const ended = (task: TaskRow, now: number): TaskRow => ({
   ...task,
   queue: null,
+  condition: null,
   dueAt: null,
   leaseUntil: null,
   updatedAt: now,

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { must } from "@/lib/base/assert";
 import { freshDatabase, providers, type TestDatabase } from "@/lib/testing/database";
-import { instanceRow } from "@/lib/testing/rows";
+import { instanceRow, taskRow } from "@/lib/testing/rows";
 import type { InstanceFilter } from "../instances";
 import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
@@ -15,6 +15,7 @@ import { rareMax } from "./instance-filters";
 import { instanceReads } from "./instance-queries";
 import { openSqlStore } from "./open-sql-store";
 import { planByKey } from "./postgres-pool";
+import { awaitedBy } from "./task-queries";
 import type { Sql } from "./statement";
 
 /** Rows of `count` instances, the newest last; every tenth has `tenth: yes`, all have `all: yes`. */
@@ -107,6 +108,7 @@ const cases: InstanceFilter[] = [
   { labels: [label("a", "b")] },
   { labels: [label("a", "b"), label("c", "d")], chartId: "chart", status: "running" },
   { state: "s", status: "running" },
+  { condition: "human", status: "running" },
   { fields: [{ chartId: "chart", field: "total", value: "yes" }], chartId: "chart", status: "running" },
 ];
 
@@ -123,11 +125,29 @@ test("on sqlite: who has a rare label is looked up by id, a common one is asked 
           expect(plan).toContain("SEARCH instances USING INDEX sqlite_autoindex_instances_1");
         else {
           expect(plan).toMatch(/SEARCH instances USING INDEX instances_\w*created_at_id_idx/);
-          expect(plan).toMatch(/SEARCH ([lf] USING INDEX sqlite_autoindex|s USING PRIMARY KEY)/);
+          expect(plan).toMatch(
+            /SEARCH ([lf] USING INDEX sqlite_autoindex|s USING PRIMARY KEY|t USING INDEX tasks_condition_instance_id_idx)/,
+          );
           expect(plan).not.toContain("TEMP B-TREE");
         }
       }
     }
+  } finally {
+    file.close();
+    await database.drop();
+  }
+});
+
+const page = Array.from({ length: 51 }, (_, n) => `i${n}`);
+const tasksOfPage = /tasks_condition_instance_id_idx/;
+
+test("on sqlite: what a page of instances waits for is looked up by its conditions, however many tasks are over", async () => {
+  const database = await freshDatabase("sqlite");
+  const file = new Database(database.url.slice("file:".length), { readonly: true });
+  try {
+    const { sql, values } = awaitedBy(dialects.sqlite, page);
+    const rows = file.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    expect(rows.map(({ detail }) => detail).join("\n")).toMatch(tasksOfPage);
   } finally {
     file.close();
     await database.drop();
@@ -140,8 +160,18 @@ test("on postgresql: the same", async () => {
   const client = new pg.Client({ connectionString: database.url, options: planByKey });
   await client.connect();
   try {
-    await store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...many(3 * rareMax) }));
+    const rows = many(3 * rareMax);
+    // Most are over, many of each instance.
+    const tasksBegun = rows.created.flatMap(({ id: instanceId }, n) =>
+      [1, 2, 3].map((each) =>
+        taskRow({ instanceId, taskId: `${each}:a`, condition: each === 3 && n % 10 === 0 ? "task" : null }),
+      ),
+    );
+    await store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...rows, tasksBegun }));
     await client.query("ANALYZE");
+    const { text: ofPage, values: ids } = awaitedBy(dialects.postgresql, page);
+    const { rows: plan } = await client.query<Record<string, string>>(`EXPLAIN ${ofPage}`, ids);
+    expect(plan.map((row) => row["QUERY PLAN"] ?? "").join("\n")).toMatch(tasksOfPage);
     for (const filter of cases) {
       for (const had of ["rare", "common"] as const) {
         const { text, values } = await listing("postgresql", filter, had);
@@ -151,7 +181,9 @@ test("on postgresql: the same", async () => {
         if (had === "rare") expect(plan).toMatch(/instances_pkey on instances/);
         else {
           expect(plan).toMatch(/instances_\w*created_at_id_idx on instances/);
-          expect(plan).toMatch(/instance_(labels|states|fields)_pkey on instance_\w+ [lsf]/);
+          expect(plan).toMatch(
+            /instance_(labels|states|fields)_pkey on instance_\w+ [lsf]|tasks_condition_instance_id_idx on tasks/,
+          );
         }
       }
     }

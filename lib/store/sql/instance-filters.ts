@@ -53,7 +53,7 @@ const rarely = (rows: Sql): Sql => sql`SELECT t."instance_id" AS "id" FROM ${row
 export const onlyThose = (dialect: Dialect, ids: readonly string[]): Sql =>
   sql`(SELECT * FROM ${instances.name} WHERE "id" IN ${dialect.texts(ids)} LIMIT ${ids.length}) AS ${instances.name}`;
 
-function traitsOf({ state, labels = [], fields = [] }: InstanceFilter): Trait[] {
+function traitsOf({ state, labels = [], fields = [], condition }: InstanceFilter): Trait[] {
   const traits: Trait[] = labels.map(({ key, value }) => ({
     rows: sql`"instance_labels" AS t WHERE t."key" = ${key} AND t."value" = ${value}`,
     has: sql`(SELECT l."value" FROM "instance_labels" AS l WHERE l."instance_id" = "instances"."id" AND l."key" = ${key}) = ${value}`,
@@ -62,6 +62,14 @@ function traitsOf({ state, labels = [], fields = [] }: InstanceFilter): Trait[] 
     traits.push({
       rows: sql`"instance_fields" AS t WHERE t."chart_id" = ${chartId} AND t."field" = ${field} AND t."value" = ${value}`,
       has: sql`(SELECT f."value" FROM "instance_fields" AS f WHERE f."instance_id" = "instances"."id" AND f."field" = ${field}) = ${value}`,
+    });
+  }
+  if (condition !== undefined && condition !== "key") {
+    // A process of an earlier version ends tasks without taking it off them.
+    const those = sql`"condition" = ${condition} AND "status" IN ('pending', 'running')`;
+    traits.push({
+      rows: sql`"tasks" AS t WHERE ${those}`,
+      has: sql`(SELECT 1 FROM "tasks" AS t WHERE ${those} AND t."instance_id" = "instances"."id" LIMIT 1) = 1`,
     });
   }
   if (state !== undefined) {
@@ -77,6 +85,7 @@ function plainConditions(filter: InstanceFilter): Sql[] {
   const conditions = [sql`"deleted_at" IS NULL`];
   if (filter.chartId !== undefined) conditions.push(sql`"chart_id" = ${filter.chartId}`);
   if (filter.status !== undefined) conditions.push(sql`"status" = ${filter.status}`);
+  if (filter.condition === "key") conditions.push(sql`"status" = 'queued'`);
   if (filter.businessKey !== undefined) conditions.push(sql`"business_key" = ${filter.businessKey}`);
   if (filter.parent !== undefined) {
     conditions.push(sql`"id" IN (SELECT "child_id" FROM "children" WHERE "parent_id" = ${filter.parent})`);

@@ -44,6 +44,10 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       handle.query<LockRow>(
         sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" IN ${dialect.texts(keys)}`,
       ),
+    lockWaitsOf: (sessions) =>
+      handle.query(
+        sql`SELECT w."key" AS "key", w."session" AS "session", (SELECT l."holder" FROM "locks" AS l WHERE l."key" = w."key") AS "holder" FROM "lock_waiters" AS w WHERE w."session" IN ${dialect.texts(sessions)} ORDER BY w."key", w."session"`,
+      ),
     async countLocks(now) {
       const [row] = await handle.query<{ held: number; waiting: number }>(
         sql`SELECT (SELECT count(*) FROM "locks" WHERE "session" IS NOT NULL AND "expires_at" > ${now}) AS "held", (SELECT count(*) FROM "lock_waiters") AS "waiting"`,

@@ -188,6 +188,7 @@ export const tasks = table("tasks", {
   type: "text",
   status: "text",
   queue: "text",
+  condition: "text",
   input: "text",
   priority: "int",
   rank: "bigint",

@@ -4,9 +4,11 @@
  * Holds: a claim touches only the index ranges of the types it asks for, where nothing but what waits is found; it never
  *        waits for another claim (SKIP LOCKED).
  */
+import type { ConditionName } from "../instances";
 import type { StepWrites } from "../steps";
 import {
   taskKeyScope,
+  type AwaitedTask,
   type KeyRow,
   type TaskKey,
   type TaskReads,
@@ -21,6 +23,18 @@ import { columnName, concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } 
 const keyColumns = ["instanceId", "taskId"];
 const selectKey = tasks.pick(...keyColumns);
 const isUnfinished = sql`("status" = 'pending' OR "status" = 'running')`;
+
+const conditionNames: readonly ConditionName[] = ["task", "human", "child", "lock", "breaker"];
+const awaited = tasks.pick(
+  ...keyColumns,
+  ...["incarnation", "invokeId", "kind", "type", "status", "queue", "condition", "readyAt", "attempt"],
+  ...["attemptsMax", "worker", "concurrencyKey", "error"],
+);
+/** Of all instances of a page together. */
+const awaitedMax = 1_000;
+/** By their conditions, so that none that is over is looked at. */
+export const awaitedBy = (dialect: Dialect, instanceIds: readonly string[]): Sql =>
+  sql`SELECT ${awaited} FROM ${tasks.name} WHERE "condition" IN (${join(conditionNames)}) AND "instance_id" IN ${dialect.texts(instanceIds)} AND ${isUnfinished} ORDER BY "created_at", "task_id" LIMIT ${awaitedMax}`;
 
 const selectSaga = (instanceId: string, incarnation: number) =>
   sql`SELECT ${tasks.all} FROM ${tasks.name} WHERE "instance_id" = ${instanceId} AND "incarnation" = ${incarnation} AND ("compensate" IS NOT NULL OR "kind" = 'compensation')`;
@@ -50,6 +64,10 @@ export function taskReads(handle: Reader, dialect: Dialect): TaskReads {
       );
       return row ?? null;
     },
+    awaitedTasks: (instanceIds) =>
+      instanceIds.length === 0
+        ? Promise.resolve([])
+        : handle.query<AwaitedTask>(awaitedBy(dialect, instanceIds)),
     async countClaimable(types, now, limitEach) {
       if (types.length === 0) return [];
       const counted = types.map(
@@ -150,6 +168,7 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
 const changing = [
   "status",
   "queue",
+  "condition",
   "rank",
   "readyAt",
   "attempt",
@@ -200,7 +219,7 @@ export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: S
 /** Cancels the unfinished tasks of each row's key, at its time. */
 const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
   const at = dialect.cell("at");
-  const set = `"status" = 'cancelled', "queue" = NULL, "due_at" = "lease_until", "updated_at" = ${at}, "ended_at" = ${at}`;
+  const set = `"status" = 'cancelled', "queue" = NULL, "condition" = NULL, "due_at" = "lease_until", "updated_at" = ${at}, "ended_at" = ${at}`;
   return {
     table: tasks.name.sql,
     text: `UPDATE "tasks" SET ${set} ${fromRows(dialect)} WHERE ${matching(dialect, "tasks", key)} AND ${isUnfinished.sql}`,
