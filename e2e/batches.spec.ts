@@ -62,7 +62,17 @@ test("suspend two that are chosen, then terminate all that match", async ({ page
     await expect(page.getByTestId("batch-progress")).toContainText("all 3");
     await expect(page.getByTestId("batch-status")).toHaveText("done");
     expect([await statusOf(1), await statusOf(2), await statusOf(3)]).toEqual(Array(3).fill("terminated"));
+    await page.goto("/instances?id=fair-");
+    await page.getByRole("checkbox", { name: "fair-2" }).check();
+    await page.getByTestId("batch-more").click();
+    await page.getByTestId("batch-delete").click();
+    await page.getByTestId("batch-reason").fill("swept up");
+    await expect(page.getByTestId("batch-submit")).toBeDisabled();
+    await page.getByTestId("batch-typed").fill("1");
+    await page.getByTestId("batch-submit").click();
+    await expect(page.getByTestId("batch-progress")).toContainText("all 1");
+    expect((await api.get("/instances/fair-2")).status).toBe(404);
     await page.getByRole("link", { name: "Batches" }).click();
-    await expect(page.getByTestId("batch-row").first()).toContainText("terminate: idPrefix fair-");
+    await expect(page.getByTestId("batch-row").nth(1)).toContainText("terminate: idPrefix fair-");
   });
 });

@@ -37,6 +37,7 @@ export function BatchDialog({
   const [reason, setReason] = useState("");
   const [rate, setRate] = useState("");
   const [version, setVersion] = useState("");
+  const [seq, setSeq] = useState("1");
   const [mapping, setMapping] = useState("");
   const [typed, setTyped] = useState("");
   const field = useRef<HTMLInputElement>(null);
@@ -47,6 +48,7 @@ export function BatchDialog({
   });
   const pairs = readMapping(mapping);
   const rateProblem = problemOf(rate, 10_000);
+  const seqProblem = seq === "" ? "Name an entry." : problemOf(seq, Number.MAX_SAFE_INTEGER);
   const versionProblem = problemOf(version, Number.MAX_SAFE_INTEGER);
   const args: ArgsOf<"createBatch"> = {
     verb,
@@ -56,6 +58,7 @@ export function BatchDialog({
     ...(verb === "migrate"
       ? { version: Number(version), ...(typeof pairs === "string" ? {} : { mapping: pairs }) }
       : {}),
+    ...(verb === "reset" ? { seq: Number(seq) } : {}),
   };
   const asked = JSON.stringify(args);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a key for what is asked: made anew when that changes
@@ -74,7 +77,9 @@ export function BatchDialog({
         ? "Give a reason first"
         : verb === "migrate" && version === ""
           ? "Name the version first"
-          : rateProblem || (verb === "migrate" && (versionProblem || typeof pairs === "string"))
+          : rateProblem ||
+              (verb === "reset" && seqProblem) ||
+              (verb === "migrate" && (versionProblem || typeof pairs === "string"))
             ? "Fix what is marked first"
             : words.danger && typed.replaceAll(",", "") !== typedCount
               ? "Type the count first"
@@ -186,6 +191,20 @@ export function BatchDialog({
               )}
             </Field>
           </>
+        ) : null}
+        {verb === "reset" ? (
+          <Field className="col-span-2" label="To entry" hint="by its seq; 1 is the start" error={seqProblem}>
+            {(wiring) => (
+              <Input
+                {...wiring}
+                inputMode="numeric"
+                value={seq}
+                onChange={(event) => setSeq(event.target.value.trim())}
+                onKeyDown={refuseEnter}
+                data-testid="batch-seq"
+              />
+            )}
+          </Field>
         ) : null}
         {words.danger && count && count.count > 0 ? (
           <Field

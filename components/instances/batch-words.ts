@@ -1,7 +1,18 @@
 /**
  * Batches in words: the verbs that can be done to many, which instances they fit, and how far a batch is.
  */
-import { Check, CircleX, Hourglass, Inbox, MoveUpRight, Square, type LucideIcon } from "lucide-react";
+import {
+  Check,
+  CircleX,
+  GitFork,
+  History,
+  Hourglass,
+  Inbox,
+  MoveUpRight,
+  Square,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
 import type { Tone } from "@/components/ui/chip";
 import { formatCount } from "@/components/ui/time";
 import type { BatchCount, BatchItem, BatchVerb, BatchView } from "@/lib/contract/batches";
@@ -39,6 +50,33 @@ export const batchWords: Record<BatchVerb, BatchWords> = {
       "An instance without any is skipped.",
     ],
   },
+  reset: {
+    label: "Put back",
+    icon: History,
+    danger: true,
+    from: ["running", "suspended", "cancelling", "failed", "stuck"],
+    does: [
+      "Each instance goes on from what it was at that entry; 1 is its start. Its history stays.",
+      "Tasks under way are cancelled and not sent again; no timer is armed.",
+    ],
+  },
+  fork: {
+    label: "Fork",
+    icon: GitFork,
+    danger: false,
+    from: null,
+    does: ["A new instance begins where each one is, or was."],
+  },
+  delete: {
+    label: "Delete",
+    icon: Trash2,
+    danger: true,
+    from: null,
+    does: [
+      "Each instance goes, whatever its status: mailbox, timers and tasks with it.",
+      "Its log stays for as long as logs of deleted instances are kept.",
+    ],
+  },
   migrate: {
     label: "Move to version",
     icon: MoveUpRight,
@@ -50,15 +88,17 @@ export const batchWords: Record<BatchVerb, BatchWords> = {
     ],
   },
 };
-/** In the order of the menu, gentlest first. */
+/** In the order of the menu, gentlest first. Not `fork`: copies by the hundred are for programs. */
 export const batchVerbs = [
   "suspend",
   "resume",
   "redrive",
   "retry-dead-letters",
   "migrate",
+  "reset",
   "cancel",
   "terminate",
+  "delete",
 ] as const satisfies readonly BatchVerb[];
 
 /** `1,204`, `100,000+`. */

@@ -37,6 +37,9 @@ const parse = (args: string[]) =>
       name: { type: "string" },
       rate: { type: "string" },
       version: { type: "string" },
+      seq: { type: "string" },
+      "rearm-timers": { type: "boolean", default: false },
+      "later-events": { type: "boolean", default: false },
       map: { type: "string", multiple: true, default: [] },
       yes: { type: "boolean", default: false },
       wait: { type: "boolean", default: false },
@@ -70,6 +73,9 @@ async function make(client: Client, verb: BatchVerb, ids: string[], values: Valu
     ...(name === undefined ? {} : { name }),
     ...(values.rate === undefined ? {} : { ratePerSecond: wholeNumber("--rate", values.rate) }),
     ...(values.version === undefined ? {} : { version: wholeNumber("--version", values.version) }),
+    ...(values.seq === undefined ? {} : { seq: wholeNumber("--seq", values.seq) }),
+    ...(values["rearm-timers"] ? { rearmTimers: true } : {}),
+    ...(values["later-events"] ? { laterEvents: true } : {}),
     ...(values.map.length === 0 ? {} : { mapping: readPairs("--map", "OLD=NEW", values.map) }),
   };
   if (!values.yes) {

@@ -89,10 +89,11 @@ export const usage = `lockstep: durable statecharts, from the command line
       update ID …                      the same options; what is not named stays
       show|pause|resume|run|ticks|delete ID
       --url, --json                    as above
-  lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate
+  lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate|
+                                       reset|fork|delete
       --chart, --status, --state, --prefix, --business-key, --parent, --label, --index, --condition | --all   instead of ids: those of the list
                                        only counts them; --yes does it
-      --rate 50 --name TEXT --version 2 --map OLD=NEW --wait
+      --rate 50 --name TEXT --version 2 --map OLD=NEW --seq 1 --rearm-timers --later-events --wait
   lockstep batch                       the batches, newest first
       show|stop|go-on ID
       items ID --outcome refused       what became of each instance

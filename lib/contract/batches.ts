@@ -3,7 +3,7 @@
  */
 import { z } from "zod";
 import { id, oneOf, pageOf, pageQuery, timestamp, versionNumber } from "./common";
-import { controlBody, instanceQuery, instanceStatus, migrateBody } from "./instances";
+import { controlBody, forkBody, instanceQuery, instanceStatus, migrateBody } from "./instances";
 
 export const batchVerb = z.enum([
   "suspend",
@@ -13,6 +13,9 @@ export const batchVerb = z.enum([
   "redrive",
   "retry-dead-letters",
   "migrate",
+  "reset",
+  "fork",
+  "delete",
 ]);
 export type BatchVerb = z.infer<typeof batchVerb>;
 
@@ -43,6 +46,12 @@ export const createBatchBody = z.strictObject({
   /** Of `migrate`, which needs it. */
   version: versionNumber.optional(),
   mapping: migrateBody.shape.mapping,
+  /** Of `reset`, which needs it, and `fork` (default: each one's newest): the entry that each goes back to, or begins from. */
+  seq: forkBody.shape.seq,
+  /** Of `reset` and `fork`. */
+  rearmTimers: forkBody.shape.rearmTimers,
+  /** Of `fork`. */
+  laterEvents: forkBody.shape.laterEvents,
   /** At most so many instances a second; default: as fast as they go. */
   ratePerSecond: z.int().min(1).max(10_000).optional(),
 });
@@ -55,6 +64,9 @@ export const batchView = z.object({
   reason: z.string(),
   version: z.int().nullable(),
   mapping: z.record(z.string(), z.string()),
+  seq: z.int().nullable().default(null),
+  rearmTimers: z.boolean().default(false),
+  laterEvents: z.boolean().default(false),
   selection: batchSelection,
   /** `listing`: its instances are being looked up, none has been touched. */
   status: batchStatus,

@@ -6,7 +6,16 @@ import type { Failure } from "../instances/instance-views";
 import type { InstanceFilterArgs } from "../instances/instance-filter";
 
 export type BatchVerb =
-  "suspend" | "resume" | "cancel" | "terminate" | "redrive" | "retry-dead-letters" | "migrate";
+  | "suspend"
+  | "resume"
+  | "cancel"
+  | "terminate"
+  | "redrive"
+  | "retry-dead-letters"
+  | "migrate"
+  | "reset"
+  | "fork"
+  | "delete";
 
 /** Named one by one, or by the filters of the list. */
 export type BatchSelection = { instanceIds: string[] } | { filter: InstanceFilterArgs };
@@ -17,6 +26,12 @@ export interface BatchVerbArgs {
   /** Of `migrate`. */
   version: number | null;
   mapping: Record<string, string>;
+  /** Of `reset`; of `fork`, null: each one's newest. */
+  seq: number | null;
+  /** Of both. */
+  rearmTimers: boolean;
+  /** Of `fork`. */
+  laterEvents: boolean;
 }
 
 export interface BatchView extends BatchVerbArgs {
@@ -75,5 +90,10 @@ export const viewBatchItem = ({
   error: code === null ? null : { code, message: message ?? "" },
 });
 
-export const verbArgsOf = (row: Pick<BatchRow, "args">): BatchVerbArgs =>
-  JSON.parse(row.args) as BatchVerbArgs;
+/** One made by an earlier version names less. */
+export const verbArgsOf = (row: Pick<BatchRow, "args">): BatchVerbArgs => ({
+  seq: null,
+  rearmTimers: false,
+  laterEvents: false,
+  ...(JSON.parse(row.args) as Omit<BatchVerbArgs, "seq" | "rearmTimers" | "laterEvents">),
+});

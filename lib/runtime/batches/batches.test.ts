@@ -252,6 +252,82 @@ describe.each(providers)("on %s", (provider) => {
     expect((await at.runtime.getInstance(local, { instanceId: "t1" })).seq).toBe(after.seq);
   });
 
+  /** As if the outcomes had not been recorded: the portion is done again. */
+  async function again(batchId: string) {
+    const items = await itemsOf(batchId);
+    await at.store.transaction(async (tx) => {
+      const row = must(await tx.lockBatch(batchId), "the batch");
+      await tx.updateBatchItems(
+        items.map(({ place, instanceId }) => batchItemRow({ batchId, place, instanceId })),
+      );
+      const nextAt = await tx.now();
+      await tx.updateBatch({ ...row, status: "running", ok: 0, refused: 0, nextAt, endedAt: null });
+    });
+    return finished(batchId);
+  }
+  const add = (instanceId: string) => at.runtime.sendEvent(local, { instanceId, type: "add" });
+  const countOf = async (instanceId: string) =>
+    (await at.runtime.getInstance(local, { instanceId })).context as { count: number };
+
+  test("I4: each is put back to its entry, once, however often its outcome was lost; what can't be is refused", async () => {
+    const ids = await start(3);
+    for (const id of ids) await add(id);
+    await at.runtime.terminateInstance(local, { instanceId: ids[2] ?? "", ...order });
+    at.runtime.startWorkers();
+    const batch = await make({ verb: "reset", seq: 1, selection: { instanceIds: ids }, ...order });
+    expect(batch).toMatchObject({ seq: 1, rearmTimers: false });
+    expect(await finished(batch.id)).toMatchObject({ ok: 2, refused: 1 });
+    expect(await countOf("c000")).toEqual({ count: 0 });
+    await add("c000");
+    expect(await again(batch.id)).toMatchObject({ ok: 2, refused: 1 });
+    expect(await countOf("c000")).toEqual({ count: 1 });
+    expect((await controlsOf("c000")).map(({ type }) => type)).toEqual(["reset"]);
+  });
+
+  test("I4: each is forked once, also when it has ended before its outcome was recorded", async () => {
+    const ids = await start(3);
+    for (const id of ids) await add(id);
+    at.runtime.startWorkers();
+    const batch = await make({ verb: "fork", selection: { instanceIds: ids }, ...order });
+    expect(await finished(batch.id)).toMatchObject({ ok: 3 });
+    const all = async () => (await at.runtime.listInstances(local, { chartId: "counter" })).items;
+    const copies = (await all()).filter(({ id }) => !ids.includes(id));
+    expect(copies).toHaveLength(3);
+    expect(await countOf(copies[0]?.id ?? "")).toEqual({ count: 1 });
+    await at.runtime.sendEvent(local, { instanceId: "c001", type: "finish" });
+    expect(await again(batch.id)).toMatchObject({ ok: 3, refused: 0 });
+    expect(await all()).toHaveLength(6);
+  });
+
+  test("I4: each is deleted once; a repeat leaves alone who has its id by then", async () => {
+    await start(3);
+    await at.runtime.startInstance(local, { chartId: "counter", id: "stays", labels: { site: "north" } });
+    at.runtime.startWorkers();
+    const batch = await make({ verb: "delete", selection: { filter: { idPrefix: "c0" } }, ...order });
+    expect(await finished(batch.id)).toMatchObject({ total: 3, ok: 3 });
+    const left = async () => (await at.runtime.listInstances(local, {})).items.map(({ id }) => id);
+    expect(await left()).toEqual(["stays"]);
+    await at.runtime.startInstance(local, { chartId: "counter", id: "c001" });
+    expect(await again(batch.id)).toMatchObject({ ok: 3, refused: 0 });
+    expect(await left()).toEqual(["c001", "stays"]);
+    const gone = await make({ verb: "delete", selection: { instanceIds: ["c000", "stays"] }, ...order });
+    expect(await finished(gone.id)).toMatchObject({ ok: 1, refused: 1 });
+    expect(await itemsOf(gone.id)).toMatchObject([{ error: { code: "not-found" } }, { status: "ok" }]);
+  });
+
+  test("what a verb has no use for is refused before a batch is made; forks need the right to start", async () => {
+    const selection = { filter: {} };
+    const refused = (args: Omit<CreateBatchArgs, "selection" | "reason">, words: string) =>
+      expect(make({ selection, ...order, ...args })).rejects.toThrow(words);
+    await refused({ verb: "reset" }, "seq: reset needs");
+    await refused({ verb: "delete", seq: 1 }, "seq: reset needs");
+    await refused({ verb: "suspend", rearmTimers: true }, "rearmTimers:");
+    await refused({ verb: "reset", seq: 1, laterEvents: true }, "laterEvents:");
+    const operator = { ...local, permissions: new Set(["instances:control"] as const) };
+    const fork = { verb: "fork", selection, ...order } as const;
+    await expect(at.runtime.createBatch(operator, fork)).rejects.toMatchObject({ code: "forbidden" });
+  });
+
   test("a chart or a version that is not there is refused before a batch is made", async () => {
     const refusal = (over: object) =>
       make({ verb: "migrate", version: 9, selection: { filter: {} }, ...order, ...over }).then(

@@ -35,6 +35,11 @@ export interface CreateBatchArgs extends Idempotent {
   /** Of `migrate`. */
   version?: number | undefined;
   mapping?: Record<string, string> | undefined;
+  /** Of `reset` and `fork`. */
+  seq?: number | undefined;
+  rearmTimers?: boolean | undefined;
+  /** Of `fork`. */
+  laterEvents?: boolean | undefined;
   /** At most so many instances a second; default: as fast as they go. */
   ratePerSecond?: number | undefined;
 }
@@ -49,19 +54,20 @@ export async function createBatch(
   requireOpen(context);
   requireText(given.reason, "reason");
   requireText(given.name ?? "", "name");
-  const { version, mapping = {} } = given;
-  if ((given.verb === "migrate") !== (version !== undefined)) {
-    throw new LockstepError(
-      "bad-request",
-      "version: migrate needs the version to move to; other verbs take none.",
-      {
-        details: { field: "version" },
-      },
-    );
-  }
+  // Each makes a new one.
+  if (given.verb === "fork") requirePermission(actor, "instances:start");
+  requireFitting(given);
+  const { version, mapping = {}, seq = null, rearmTimers = false, laterEvents = false } = given;
   const moveTo = version === undefined ? null : { version, mapping };
   const args = { ...given, selection: await requireSelection(context, given.selection, moveTo) };
-  const verbArgs: BatchVerbArgs = { reason: args.reason, version: version ?? null, mapping };
+  const verbArgs: BatchVerbArgs = {
+    reason: args.reason,
+    version: version ?? null,
+    mapping,
+    seq,
+    rearmTimers,
+    laterEvents,
+  };
   return context.store.transaction(async (tx) => {
     const now = await tx.now();
     const id = newBatchId();
@@ -106,6 +112,21 @@ export async function createBatch(
     });
     return view;
   });
+}
+
+/** What a verb has no use for is refused, never passed over. */
+function requireFitting({ verb, version, seq, rearmTimers, laterEvents }: CreateBatchArgs): void {
+  const refuse = (field: string, why: string) => {
+    throw new LockstepError("bad-request", `${field}: ${why}.`, { details: { field } });
+  };
+  if ((verb === "migrate") !== (version !== undefined))
+    refuse("version", "migrate needs the version to move to; other verbs take none");
+  const isBack = verb === "reset" || verb === "fork";
+  if ((verb === "reset" && seq === undefined) || (!isBack && seq !== undefined))
+    refuse("seq", "reset needs the entry to go back to, fork may name one; other verbs take none");
+  if (!isBack && rearmTimers === true)
+    refuse("rearmTimers", "only reset and fork begin from an earlier entry");
+  if (verb !== "fork" && laterEvents === true) refuse("laterEvents", "only fork repeats later events");
 }
 
 /** `suspend 12 instances`, `terminate: chartId order, status failed`. */

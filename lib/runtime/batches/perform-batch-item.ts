@@ -2,15 +2,20 @@
  * A batch's verb on one of its instances.
  *
  * Holds: I4 the call's idempotency key is made of batch and place, and so are the ids of dead letters sent again: repeated
- *        after a crash it changes nothing more and has the same outcome.
+ *        after a crash it changes nothing more and has the same outcome, also when a deleted id is another's by then.
  */
 import type { Actor } from "@/lib/access/actor";
+import { must } from "@/lib/base/assert";
 import { sha256Hex } from "@/lib/base/canonical";
 import { isLasting, isPassing, LockstepError } from "@/lib/base/errors";
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { DeadLetterCursor } from "@/lib/store/instances";
+import type { Store } from "@/lib/store/store";
 import type { BatchVerb, BatchVerbArgs } from "./batch-views";
 import { cancelInstance } from "../control/cancel-instance";
+import { forkInstance } from "../control/fork-instance";
+import { resetInstance } from "../control/reset-instance";
+import { deleteInstance } from "../instances/delete-instance";
 import type { ControlArgs, ControlResult } from "../control/control-instance";
 import { findLiveInstance } from "../instances/get-instance";
 import { callScope } from "../stepping/in-turn";
@@ -76,13 +81,26 @@ async function perform(
   context: RuntimeContext,
   actor: Actor,
   verb: BatchVerb,
-  { reason, version, mapping }: BatchVerbArgs,
+  args: BatchVerbArgs,
   instanceId: string,
   idempotencyKey: string,
 ): Promise<boolean> {
+  const { reason, version, mapping, seq, rearmTimers, laterEvents } = args;
   const control = controls[verb];
   if (control) return (await control(context, actor, { instanceId, reason, idempotencyKey })).changed;
   if (verb === "retry-dead-letters") return retryAll(context, actor, instanceId, idempotencyKey);
+  if (verb === "delete") {
+    await deleteInstance(context, actor, { instanceId, idempotencyKey });
+    return true;
+  }
+  if (verb === "reset" || verb === "fork") {
+    // What it begins from may be gone by now.
+    if (await wasDone(context, actor, verb, instanceId, idempotencyKey)) return true;
+    const call = { instanceId, rearmTimers, reason, idempotencyKey };
+    if (verb === "reset") await resetInstance(context, actor, { ...call, seq: must(seq, "reset has a seq") });
+    else await forkInstance(context, actor, { ...call, seq: seq ?? undefined, laterEvents });
+    return true;
+  }
   const to = version ?? 0;
   if (await isThere(context, actor, instanceId, to, idempotencyKey)) return false;
   const call = { instanceId, version: to, mapping, reason, idempotencyKey };
@@ -98,11 +116,22 @@ async function isThere(
   key: string,
 ): Promise<boolean> {
   const row = await findLiveInstance(store, instanceId);
-  if (row.version !== version) return false;
-  const scope = callScope("migrate", row, actor.id);
-  const answers = await store.transaction((tx) => tx.findAnswers([{ scope, key }]));
-  return answers.length === 0;
+  return row.version === version && !(await isAnswered(store, callScope("migrate", row, actor.id), key));
 }
+
+/** By this very call. */
+async function wasDone(
+  { store }: RuntimeContext,
+  actor: Actor,
+  verb: "reset" | "fork",
+  instanceId: string,
+  key: string,
+): Promise<boolean> {
+  return isAnswered(store, callScope(verb, await findLiveInstance(store, instanceId), actor.id), key);
+}
+
+const isAnswered = async (store: Store, scope: string, key: string): Promise<boolean> =>
+  (await store.transaction((tx) => tx.findAnswers([{ scope, key }]))).length > 0;
 
 async function retryAll(
   context: RuntimeContext,

@@ -31,6 +31,7 @@ import { newAuditId, newInstanceId, newMessageId, partitionOf } from "../new-id"
 import { keyReuse } from "../refusals";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
+import { callScope } from "../stepping/in-turn";
 import { postOutgoing } from "../stepping/step-batch";
 import { Turn } from "../stepping/turn";
 
@@ -67,7 +68,7 @@ export async function forkInstance(
   const later = args.laterEvents ? await eventsAfter(context, source.id, from.entry, source.seq) : [];
   await context.machines.load(from.entry);
   const { idempotencyKey, ...rest } = args;
-  const scope = `fork:${source.id}:${source.incarnation}:${actor.id}`;
+  const scope = callScope("fork", source, actor.id);
   const digest = hashJson(JSON.parse(JSON.stringify(rest)) as Json);
 
   const view = await withMachines(context.machines, () =>

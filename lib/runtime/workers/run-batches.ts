@@ -158,7 +158,7 @@ async function performAll(
   const actor: Actor = {
     id: batch.createdBy,
     kind: "system",
-    permissions: new Set(["instances:control", "instances:read"]),
+    permissions: new Set(["instances:control", "instances:read", "instances:start"]),
   };
   const after: BatchItemRow[] = [];
   const waiting = [...items];
