@@ -18,7 +18,7 @@ export interface RuntimeContext {
   readonly lockWaits: LockWaits;
   readonly lockBreaker: LockBreaker;
   readonly taskWaits: TaskWaits;
-  /** Calls that act on one instance, by its id. */
+  /** Calls that act on one instance, by its id; on a lock, by `lock ` and its key. */
   readonly turnstile: Turnstile;
   readonly fairness: Fairness;
   /** Aborted when the runtime closes: calls that wait end. */

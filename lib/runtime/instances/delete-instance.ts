@@ -14,13 +14,14 @@ import type { Json } from "@/lib/base/json";
 import type { LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
 import { configurationOf, isEnded, parentOf, parseSnapshot } from "./instance-views";
-import { fencedTransaction } from "../locks/fenced";
+import { fencedTransaction, type FenceCheck } from "../locks/fenced";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
+import type { StoreTransaction } from "@/lib/store/store";
 import { newAuditId } from "../new-id";
 import { openLockBook, deleteLock } from "../locks/lock-rules";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { instanceNotFound, keyReuse, sequenceConflict } from "../refusals";
+import { instanceBusy, instanceNotFound, keyReuse, sequenceConflict } from "../refusals";
 import type { Guarded } from "../stepping/in-turn";
 import { holdTasks } from "../stepping/step-batch";
 
@@ -41,7 +42,10 @@ export async function deleteInstance(
   requireOpen(context);
   const scope = `delete:${instanceId}:${actor.id}`;
   const digest = hashJson(JSON.parse(JSON.stringify({ expectedSeq, fences })) as Json);
-  return fencedTransaction(context.store, actor, async (tx, check) => {
+  const run = () => fencedTransaction(context.store, actor, deleteIn);
+  return context.turnstile.pass(instanceId, () => instanceBusy(instanceId), run);
+
+  async function deleteIn(tx: StoreTransaction, check: FenceCheck): Promise<DeleteResult> {
     const [row] = await tx.lockInstances([instanceId]);
     const [stored] =
       idempotencyKey === undefined ? [] : await tx.findAnswers([{ scope, key: idempotencyKey }]);
@@ -137,5 +141,5 @@ export async function deleteInstance(
       details: JSON.stringify({ seq }),
     });
     return answer;
-  });
+  }
 }

@@ -26,6 +26,24 @@ describe.each(providers)("locks on %s", (provider) => {
     }
   }
 
+  test("however many ask for a lock whose row another process holds, the others find a connection", async () => {
+    if (provider === "sqlite") return; // One writer: nobody holds a row while another writes.
+    await acquire("first");
+    const { store } = await at.again();
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const holder = store.transaction(async (tx) => {
+      await tx.lockLock("zone/1");
+      await held;
+    });
+    const asking = Array.from({ length: 30 }, (_, n) => acquire(`s${n}`));
+    const other = { key: "zone/2", session: "o", holder: "o" };
+    expect(await at.runtime.acquireLock(local, other)).toMatchObject({ result: "acquired" });
+    letGo();
+    await holder;
+    expect((await Promise.all(asking)).map(({ result }) => result)).toEqual(Array(30).fill("busy"));
+  });
+
   test("of 16 that race from two processes one wins, and no fence is given twice", async () => {
     const other = await at.again();
     for (let round = 1; round <= 3; round += 1) {

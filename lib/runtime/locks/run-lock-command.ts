@@ -8,7 +8,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { hashJson } from "@/lib/base/canonical";
-import type { LockstepError } from "@/lib/base/errors";
+import { LockstepError } from "@/lib/base/errors";
 import type { Json, JsonObject } from "@/lib/base/json";
 import type { LockCommandRow } from "@/lib/store/locks";
 import type { StoreTransaction } from "@/lib/store/store";
@@ -78,9 +78,22 @@ export async function runLockCommand<T>(
     return done;
   };
   const through = command.isRenewal ? "throughAnyway" : "through";
-  const outcome = await context.lockBreaker[through](() => context.store.transaction(run));
+  const outcome = await context.lockBreaker[through](() =>
+    context.turnstile.pass(
+      `lock ${key}`,
+      () => rowBusy(key),
+      () => context.store.transaction(run),
+    ),
+  );
   // A state is next.
   if (isFree) context.settle();
   if (outcome.kind === "refused") throw outcome.error;
   return outcome.result;
 }
+
+const rowBusy = (key: string): LockstepError =>
+  new LockstepError(
+    "database-busy",
+    `Nothing was done: other calls have kept the row of the lock ${key} to themselves. Repeat the call.`,
+    { retry: "later", details: { key } },
+  );
