@@ -23,7 +23,7 @@ import { ForceReleaseDialog } from "./force-release-dialog";
 import { HealthChip } from "./health-chip";
 import { LeaseLeft } from "./lease-left";
 import { foldRenewals, grantsOf, type Grant } from "./lock-history";
-import { lockEntryLooks, lockEntryText } from "./lock-words";
+import { lockEntryLooks, lockEntryText, waitWords } from "./lock-words";
 import { useDatabaseNow } from "./use-database-now";
 
 const rereadMs = 2_000;
@@ -157,6 +157,20 @@ function Facts({ lock, now }: { lock: LockView; now: number }) {
           {formatCount(lock.rejectedWrites)}
         </span>
       </Fact>
+      {held && lock.holdUntil !== null ? (
+        <Fact name="May be held">
+          <span className="tabular-nums" title="However often it is renewed">
+            {span(Math.max(0, lock.holdUntil - now))} more
+          </span>
+        </Fact>
+      ) : null}
+      {lock.coolUntil !== null && lock.coolUntil > now ? (
+        <Fact name="Cooling">
+          <span className="tabular-nums" title="Nobody else is to have it before">
+            {span(lock.coolUntil - now)} left
+          </span>
+        </Fact>
+      ) : null}
     </dl>
   );
 }
@@ -174,10 +188,13 @@ function Queue({ lock, now }: { lock: LockView; now: number }) {
               className="flex h-7 items-center gap-3 border-b border-border text-table last:border-b-0"
             >
               <span className="w-4 text-text-3 tabular-nums">{waiter.position}</span>
-              <span className="min-w-0 flex-1 truncate font-mono font-semibold" title={waiter.session}>
-                {waiter.holder}
+              <span className="min-w-0 flex-1 truncate">
+                <span className="font-mono font-semibold" title={waiter.session}>
+                  {waiter.holder}
+                </span>
+                <WithOthers keys={waiter.keys.filter((key) => key !== lock.key)} />
               </span>
-              <span className="text-text-2">
+              <span className="text-text-2" title={waitWords[waiter.waitsFor]}>
                 {waiter.givesUpAt === null
                   ? "waits without limit"
                   : `gives up in ${span(waiter.givesUpAt - now)}`}
@@ -188,6 +205,18 @@ function Queue({ lock, now }: { lock: LockView; now: number }) {
         </ol>
       )}
     </Section>
+  );
+}
+
+/** All of its keys or none. */
+function WithOthers({ keys }: { keys: readonly string[] }) {
+  if (keys.length === 0) return null;
+  return (
+    <span className="text-text-3" title={`It waits for all of them at once: ${keys.join(", ")}`}>
+      {" "}
+      with <span className="font-mono">{keys[0]}</span>
+      {keys.length > 1 ? ` and ${formatCount(keys.length - 1)} more` : ""}
+    </span>
   );
 }
 

@@ -17,7 +17,7 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { formatDuration } from "@/components/ui/time";
-import type { LockLogEntry } from "@/lib/contract/locks";
+import type { LockLogEntry, LockView } from "@/lib/contract/locks";
 
 export const lockEntryLooks: Record<LockLogEntry["type"], { icon: LucideIcon; tone: string }> = {
   REQUESTED: { icon: Hand, tone: "text-text-3" },
@@ -33,6 +33,14 @@ export const lockEntryLooks: Record<LockLogEntry["type"], { icon: LucideIcon; to
   WRITE_REJECTED: { icon: ShieldX, tone: "text-failed" },
   DELETED: { icon: Trash, tone: "text-exited" },
   CHECKPOINT: { icon: Archive, tone: "text-text-3" },
+};
+
+/** What one who waits waits for. */
+export const waitWords: Record<LockView["queue"][number]["waitsFor"], string> = {
+  line: "Others are before it",
+  holder: "It is next, when the holder lets go",
+  cooling: "It is next, when the lock has cooled",
+  keys: "It is next here, and another of its keys is not to be had",
 };
 
 export function lockEntryText(entry: LockLogEntry): string {
