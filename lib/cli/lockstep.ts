@@ -25,6 +25,8 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
       return (await import("./locks")).locks(args);
     case "workers":
       return (await import("./workers")).workers(args);
+    case "audit":
+      return (await import("./audit")).audit(args);
     case "retention":
       return (await import("./retention")).retention(args);
     case "archive":

@@ -1,5 +1,5 @@
 /**
- * `lockstep locks | workers | retention | archive` against a real server, each verb called as the command calls it.
+ * `lockstep audit | locks | workers | retention | archive` against a real server, each verb called as the command calls it.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { serveHttp, type TestServer } from "@/lib/testing/http-server";
 import { messageRow } from "@/lib/testing/rows";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { archive } from "./archive";
+import { audit } from "./audit";
 import { locks } from "./locks";
 import { retention } from "./retention";
 import { workers } from "./workers";
@@ -41,6 +42,26 @@ const run = async (command: (args: string[]) => Promise<number>, ...args: string
   said = { out: "", err: "" };
   return command([...args, "--url", server.baseUrl]);
 };
+
+test("the audit is read newest first, narrowed by who, what, to what and when; a time that is none is wrong use", async () => {
+  await publish(at.runtime, "counter", counter);
+  await at.runtime.startInstance(local, { chartId: "counter", id: "c" });
+  await at.runtime.suspendInstance(local, { instanceId: "c", reason: "mending" });
+  await at.runtime.terminateInstance(local, { instanceId: "c", reason: "broken" });
+  expect(await run(audit, "--target", "instance:c")).toBe(0);
+  expect(said.out.split("\n").map((line) => line.split("\t").slice(1))).toEqual([
+    ["local", "terminate-instance", "instance:c", "done", '{"seq":3,"reason":"broken"}'],
+    ["local", "suspend-instance", "instance:c", "done", '{"seq":2,"reason":"mending"}'],
+    [],
+  ]);
+  expect(await run(audit, "--action", "suspend-instance", "--actor", "local", "--json")).toBe(0);
+  expect(JSON.parse(said.out)).toMatchObject({ details: { reason: "mending" } });
+  expect(await run(audit, "--to", "2001-01-01")).toBe(0);
+  expect(said.out).toBe("");
+  expect(await run(audit, "--limit", "1", "--from", "2001-01-01")).toBe(0);
+  expect(said.out.split("\n")).toHaveLength(2);
+  await expect(run(audit, "--from", "yesterday")).rejects.toThrow("--from takes a time");
+});
 
 test("locks are listed, shown, their log read; one is taken by its fence and a reason alone", async () => {
   await at.runtime.acquireLock(local, { key: "zone:1", session: "s", holder: "agv-1" });

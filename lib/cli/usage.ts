@@ -76,6 +76,8 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep workers                     a server's workers: load, last seen, partitions, breakers
       drain|undrain ID --reason WHY
       reset ID --breaker NAME --reason WHY
+  lockstep audit --limit 50            who did what on a server, newest first
+      --actor NAME --action terminate-instance --target instance:ID --outcome done --from 2026-11-30 --to 2026-12-01
   lockstep retention                   how long a server keeps what is over
       preview RULE --keep 30d          how much would go
       set RULE --keep 30d|for-ever --then purge|archive --reason WHY

@@ -590,6 +590,13 @@ export const endpoints = {
     query: operations.fleetListQuery,
     response: operations.fleetList,
   }),
+  listAudit: define({
+    method: "GET",
+    path: "/audit",
+    permission: "system:read",
+    query: operations.auditQuery,
+    response: operations.auditList,
+  }),
   listRetention: define({
     method: "GET",
     path: "/retention",

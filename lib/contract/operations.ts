@@ -2,7 +2,7 @@
  * What keeps an installation going: the fleet's counts, what is forgotten when, workers and their breakers.
  */
 import { z } from "zod";
-import { id, pageOf, pageQuery, searchText, textInt, timestamp } from "./common";
+import { id, json, pageOf, pageQuery, searchText, textInt, timestamp } from "./common";
 import { instanceStatus } from "./instances";
 import { workerId } from "./tasks";
 
@@ -104,6 +104,33 @@ export const retentionPreview = z.object({
   /** False: there are at least so many. */
   complete: z.boolean(),
 });
+
+const instant = textInt(0, Number.MAX_SAFE_INTEGER);
+/** Texts exactly, all of them at once; `from` is within, `to` is not. */
+export const auditQuery = z.strictObject({
+  ...pageQuery,
+  actor: searchText(256).optional(),
+  /** The verb, as `terminate-instance`. */
+  action: searchText(256).optional(),
+  /** As `instance:order-1`. */
+  target: searchText(512).optional(),
+  outcome: searchText(256).optional(),
+  from: instant.optional(),
+  to: instant.optional(),
+});
+/** Newest first. */
+export const auditList = pageOf(
+  z.object({
+    id: z.string(),
+    at: timestamp,
+    actor: z.string(),
+    action: z.string(),
+    target: z.string(),
+    outcome: z.string(),
+    /** What the verb was told, its reason among it. */
+    details: json,
+  }),
+);
 
 export const workerParams = z.object({ workerId });
 /** `drain` false: it may take work again. */

@@ -59,6 +59,7 @@ import { listDeadLetters } from "./control/list-dead-letters";
 import { listInstances } from "./instances/list-instances";
 import { listLocks } from "./locks/list-locks";
 import { listOpenTasks } from "./tasks/list-open-tasks";
+import { listAudit } from "./operations/list-audit";
 import { listRetention } from "./operations/list-retention";
 import { listSchedules } from "./schedules/list-schedules";
 import { listTasks } from "./tasks/list-tasks";
@@ -188,6 +189,7 @@ const verbs = {
   resetBreaker,
   getFleet,
   listFleet,
+  listAudit,
   listRetention,
   setRetention,
   previewRetention,

@@ -4,6 +4,7 @@
  * Holds: what a call outside a transaction reads is committed; what a transaction wrote is visible after it resolved and
  *        never before. Every implementation passes the one contract suite (sql/store-contract.test.ts).
  */
+import type { AuditReads, AuditRow } from "./audit";
 import type { BatchReads, BatchTransaction } from "./batches";
 import type { ChartReads, ChartWrites } from "./charts";
 import type { ChildReads, ChildTransaction } from "./children";
@@ -33,7 +34,8 @@ export interface Store
     WorkerReads,
     WorkReads,
     ScheduleReads,
-    BatchReads {
+    BatchReads,
+    AuditReads {
   readonly database: "sqlite" | "postgresql";
   /**
    * Commits all of `work` or nothing (I2, I9). It may run more than once: everything it does must go through `tx`, and
@@ -91,18 +93,6 @@ export interface StoreTransaction
   beginWriting(): Promise<void>;
   /** Who did what, kept with what was done. */
   writeAudit(entry: AuditRow): Promise<void>;
-}
-
-export interface AuditRow {
-  id: string;
-  at: number;
-  actor: string;
-  /** Verb, e.g. `force-release`. */
-  action: string;
-  target: string;
-  outcome: string;
-  /** JSON. */
-  details: string;
 }
 
 export type StoredChange =

@@ -1,4 +1,5 @@
 /** Every read of the store that is a statement of ours, over whatever runs statements. Charts are read by models. */
+import { auditReads } from "./audit-queries";
 import { batchReads } from "./batch-queries";
 import { readChanges } from "./change-queries";
 import { childReads } from "./child-queries";
@@ -31,6 +32,7 @@ export function storeReads(reader: Reader, provider: Provider, clock?: () => num
     ...workReads(reader, provider, clock),
     ...scheduleReads(reader, dialect),
     ...batchReads(reader, dialect),
+    ...auditReads(reader),
     changesSince: (position: string | null, limit: number) => readChanges(reader, provider, position, limit),
   };
 }
