@@ -135,7 +135,10 @@ export function BatchDialog({
         <li>Workers do it one after the other. You can stop it; what is done by then stays done.</li>
       </ul>
       <div className="grid grid-cols-[1fr_150px] gap-3.5">
-        <Field label="Reason" hint="kept in each log and in the audit">
+        <Field
+          label="Reason"
+          hint={verb === "delete" ? "kept in the audit" : "kept in each log and in the audit"}
+        >
           {(wiring) => (
             <Input
               {...wiring}

@@ -31,7 +31,7 @@ export async function controlInstance(
   const expectedSeq = numberOf(values, "expected-seq", 0);
   const fences = fencesOf(values);
   if (verb === "delete") {
-    const call = { instanceId, expectedSeq, fences };
+    const call = { instanceId, expectedSeq, fences, reason: values.reason };
     const deleted = await repeatable(values["idempotency-key"], (key) => client.deleteInstance(call, key));
     await say(deleted, `${instanceId} is deleted, #${deleted.seq}`);
     return exit.ok;

@@ -34,7 +34,7 @@ const takes = {
   reset: [...control, "seq", "rearm-timers"],
   fork: ["id", "seq", "rearm-timers", "later-events", "reason", "fences", "idempotency-key"],
   migrate: [...control, "version", "map", "dry-run"],
-  delete: guarded,
+  delete: control,
 } as const satisfies Record<string, readonly string[]>;
 export type InstanceVerb = keyof typeof takes;
 

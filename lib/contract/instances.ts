@@ -351,7 +351,7 @@ export const controlBody = z.strictObject({
   fences,
 });
 /** May be left out whole. */
-export const deleteInstanceBody = z.strictObject({ expectedSeq: seq.optional(), fences });
+export const deleteInstanceBody = controlBody.partial();
 export const deleteInstanceResult = z.object({ id: z.string(), seq, replayed: z.boolean() });
 export const retryDeadLetterBody = z.strictObject({ fences });
 export const controlResult = z.object({

@@ -307,6 +307,8 @@ describe.each(providers)("on %s", (provider) => {
     expect(await finished(batch.id)).toMatchObject({ total: 3, ok: 3 });
     const left = async () => (await at.runtime.listInstances(local, {})).items.map(({ id }) => id);
     expect(await left()).toEqual(["stays"]);
+    const audit = await at.runtime.listAudit(local, { target: "instance:c001" });
+    expect(audit.items).toMatchObject([{ action: "delete-instance", details: order }]);
     await at.runtime.startInstance(local, { chartId: "counter", id: "c001" });
     expect(await again(batch.id)).toMatchObject({ ok: 3, refused: 0 });
     expect(await left()).toEqual(["c001", "stays"]);

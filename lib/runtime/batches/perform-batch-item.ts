@@ -90,7 +90,7 @@ async function perform(
   if (control) return (await control(context, actor, { instanceId, reason, idempotencyKey })).changed;
   if (verb === "retry-dead-letters") return retryAll(context, actor, instanceId, idempotencyKey);
   if (verb === "delete") {
-    await deleteInstance(context, actor, { instanceId, idempotencyKey });
+    await deleteInstance(context, actor, { instanceId, reason, idempotencyKey });
     return true;
   }
   if (verb === "reset" || verb === "fork") {

@@ -21,6 +21,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { newAuditId } from "../new-id";
 import { openLockBook, deleteLock } from "../locks/lock-rules";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
+import { requireText } from "../require-payload";
 import { instanceBusy, instanceNotFound, keyReuse, sequenceConflict } from "../refusals";
 import type { Guarded } from "../stepping/in-turn";
 import { holdTasks } from "../stepping/step-batch";
@@ -32,16 +33,23 @@ export interface DeleteResult {
   replayed: boolean;
 }
 
+export interface DeleteInstanceArgs extends Guarded {
+  /** Kept in the audit. */
+  reason?: string | undefined;
+}
+
 /** Throws `not-found`, `sequence-conflict`, `stale-fence`, `idempotency-key-reuse`. */
 export async function deleteInstance(
   context: RuntimeContext,
   actor: Actor,
-  { instanceId, expectedSeq, fences, idempotencyKey }: Guarded,
+  { idempotencyKey, ...args }: DeleteInstanceArgs,
 ): Promise<DeleteResult> {
+  const { instanceId, expectedSeq, fences, reason } = args;
   requirePermission(actor, "instances:control");
   requireOpen(context);
+  if (reason !== undefined) requireText(reason, "reason");
   const scope = `delete:${instanceId}:${actor.id}`;
-  const digest = hashJson(JSON.parse(JSON.stringify({ expectedSeq, fences })) as Json);
+  const digest = hashJson(JSON.parse(JSON.stringify(args)) as Json);
   const run = () => fencedTransaction(context.store, actor, deleteIn);
   return context.turnstile.pass(instanceId, () => instanceBusy(instanceId), run);
 
@@ -138,7 +146,7 @@ export async function deleteInstance(
       action: "delete-instance",
       target: `instance:${instanceId}`,
       outcome: "done",
-      details: JSON.stringify({ seq }),
+      details: JSON.stringify({ seq, reason }),
     });
     return answer;
   }
