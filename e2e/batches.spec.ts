@@ -39,11 +39,11 @@ test("suspend two that are chosen, then terminate all that match", async ({ page
     await page.goto("/instances");
     await page.getByTestId("filter-label").click();
     await page.getByTestId("filter-label-value").fill("fair:spring");
-    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
     await expect(page.getByTestId("instance-row")).toHaveCount(3);
     await page.getByTestId("filter-label").click();
     await page.getByTestId("filter-label-value").fill("hall:east");
-    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
     await expect(page.getByTestId("instance-row")).toHaveCount(1);
     await expect(page).toHaveURL(/label=fair%3Aspring&label=hall%3Aeast/);
   });

@@ -59,7 +59,7 @@ export function FilterChip({
         {value === null ? null : (
           <button
             type="button"
-            aria-label={`Remove the filter ${name}`}
+            aria-label={`Remove the filter ${name} ${value}`}
             onClick={() => onChange(null)}
             className="flex w-6 items-center justify-center text-accent hover:bg-surface focus-visible:-outline-offset-2"
           >
