@@ -5,7 +5,8 @@
  * The verb measured is `sendEvent`, the one that the HTTP handler calls: one event a call, default settings, traces stored,
  * fsync on. A round that is not checked by replay afterwards gives no figure. Run by scripts/bench.mjs: `npm run bench -- runtime`.
  * `BENCH_PRINT=json`: the last line is the figures as JSON. `BENCH_PRINT=eps`: only 500 x 2 events by 64 callers, on the
- * server that DATABASE_URL names; the last line is events per second. `-- runtime scale`: what many instances and long logs cost; `-- runtime fairness`: who waits for whom.
+ * server that DATABASE_URL names; the last line is events per second. `-- runtime scale`: what many instances and long logs cost; `-- runtime fairness`: who waits for whom;
+ * `-- runtime partitions`: hash-partitioned tables beside whole ones.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import { dbosEventsPerSecond, pgBossEventsPerSecond } from "./runtime/beside";
 import { besideWorkers, floodedWaits } from "./runtime/fairness";
 import { latencyAt, singleAgainstFloor } from "./runtime/latency";
 import { httpEventsPerSecond, workersEventsPerSecond } from "./runtime/processes";
+import { partitionTables } from "./runtime/partitions";
 import { behindLog, besideInstances } from "./runtime/scale";
 import { median, startToys, togetherEventsPerSecond, toyEventsPerSecond, withRuntime } from "./runtime/toy";
 
@@ -30,6 +32,7 @@ const shown = (value: number) => value.toLocaleString("en", { maximumFractionDig
 if (print === "eps") await onlyEps(process.env["DATABASE_URL"]);
 else if (process.argv[2] === "scale") await onServer(measureScale);
 else if (process.argv[2] === "fairness") await onServer(measureFairness);
+else if (process.argv[2] === "partitions") await onServer(measurePartitions);
 else await onServer(measureAll);
 
 /** The first rounds, while the process still compiles what it runs, are not counted. */
@@ -160,4 +163,47 @@ async function measureScale(fresh: (name: string) => Promise<string>): Promise<v
       say(`${callers} callers beside ${shown(size)} instances: ${shown(eps)} events/s`);
     }
   });
+}
+
+async function measurePartitions(fresh: (name: string) => Promise<string>): Promise<void> {
+  const parts = 16;
+  const whole = await fresh("whole");
+  const parted = await fresh("parted");
+  await partitionTables(parted, parts);
+  say(`load ${shown(loadavg()[0] ?? 0)}; ${parts} partitions beside whole tables`);
+  // The same callers and rounds for both, in turns; the first turn of each warms it up.
+  const sends = await inTurns(5, [whole, parted], (url) =>
+    withRuntime(url, async (runtime) => {
+      const found: number[] = [];
+      for (let round = 0; round < 5; round += 1) found.push(await toyEventsPerSecond(runtime, 500, callers));
+      return median(found.slice(2));
+    }),
+  );
+  say(`500 x 2, ${callers} callers: ${asRatio(sends)}`);
+  const emptied = await inTurns(3, [whole, parted], (url) => workersEventsPerSecond(url, 5_000, 1));
+  say(`a worker process on full mailboxes: ${asRatio(emptied)}`);
+  say(`load ${shown(loadavg()[0] ?? 0)}`);
+}
+
+/** What `work` finds for each of `urls`, by turn. */
+async function inTurns(
+  turns: number,
+  urls: readonly string[],
+  work: (url: string) => Promise<number>,
+): Promise<number[][]> {
+  const found: number[][] = [];
+  for (let turn = 0; turn <= turns; turn += 1) {
+    const figures: number[] = [];
+    // Who is first takes turns too.
+    const order = turn % 2 === 0 ? urls : urls.toReversed();
+    for (const url of order) figures[urls.indexOf(url)] = await work(url);
+    if (turn > 0) found.push(figures);
+  }
+  return found;
+}
+
+function asRatio(turns: readonly number[][]): string {
+  const of = (place: number) => median(turns.map((figures) => figures[place] ?? Number.NaN));
+  const ratios = turns.map(([whole = Number.NaN, parted = Number.NaN]) => parted / whole);
+  return `whole ${shown(of(0))}/s, parted ${shown(of(1))}/s, ${shown(median(ratios))} x (${ratios.map(shown).join(", ")})`;
 }
