@@ -58,15 +58,19 @@ describe.each(providers)("on %s", (provider) => {
   test("a rule is held by one; who doesn't wait gets none of it", async () => {
     if (provider === "sqlite") return; // One writer: there is never a second one.
     let held = () => {};
+    let letGo = () => {};
     const isHeld = new Promise<void>((resolve) => (held = resolve));
+    const isFree = new Promise<void>((resolve) => (letGo = resolve));
     const first = store.transaction(async (tx) => {
       expect(await tx.holdRule("audit")).toMatchObject({ rule: "audit", keepMs: null });
       held();
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await isFree;
     });
     await isHeld;
     expect(await store.transaction((tx) => tx.holdRule("audit"))).toBeNull();
-    expect(await store.transaction((tx) => tx.holdRule("audit", { wait: true }))).not.toBeNull();
+    const waits = store.transaction((tx) => tx.holdRule("audit", { wait: true }));
+    letGo();
+    expect(await waits).not.toBeNull();
     await first;
   });
 
@@ -75,11 +79,12 @@ describe.each(providers)("on %s", (provider) => {
       scope: n < 4 ? "a" : "b",
       key: String(n),
       digest: "d",
-      messageId: null,
-      result: n === 2 ? null : "{}",
+      messageId: `m${n}`,
+      result: n === 2 || n === 3 ? null : "{}",
       at: n === 5 ? 99 : 1,
     }));
-    await write({ dedupe: rows });
+    // The answer of 3 is to a message that nobody will apply.
+    await write({ dedupe: rows, enqueued: [messageRow({ messageId: "m2" })] });
     const sweep = (after: string | null, dry: boolean) =>
       store.transaction((tx) => tx.sweep("answers", after, { bound: 50, limit: 3, dry }));
     const trail = [];
