@@ -50,7 +50,11 @@ export type ClaimedTask = z.infer<typeof claimedTask>;
  * No tasks: there was nothing to do within `waitMs`; ask again. `drain`: an operator wants you to take no more, and to end; it
  * is told at once.
  */
-export const claimResult = z.object({ tasks: z.array(claimedTask), drain: z.boolean() });
+export const claimResult = z.object({
+  tasks: z.array(claimedTask),
+  /** Absent in the answer of an older server. */
+  drain: z.boolean().default(false),
+});
 
 export const heartbeatBody = z.strictObject({ token, progress: json.optional() });
 export const heartbeatResult = z.object({

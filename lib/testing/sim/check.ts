@@ -14,6 +14,7 @@ import { isHeldAt } from "@/lib/runtime/locks/lock-views";
 import type { Machines } from "@/lib/runtime/charts/machines";
 import { rebuildState } from "@/lib/runtime/instances/rebuild-state";
 import { activeStates } from "@/lib/statechart/active-states";
+import { indexedValues } from "@/lib/statechart/instance-keys";
 import type { Machine } from "@/lib/statechart/machine";
 import { snapshotHash, type Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepResult } from "@/lib/statechart/step";
@@ -70,6 +71,7 @@ export async function checkEnd(
     await replay(machines, end, sent, wrong);
     await checkSnapshots(store, machines, end, wrong);
     await checkTasks(store, end, wrong);
+    await checkFields(store, machines, end, wrong);
     checkTimers(end, now, wrong);
   }
   for (const { row, queued } of ends.values()) {
@@ -210,6 +212,27 @@ async function checkSnapshots(
     const rebuilt = await rebuildState(store, machines, row.id, entry.seq);
     if (rebuilt?.rebuiltHash !== entry.stateHash) wrong.push(`I5: ${row.id} rebuilt at ${entry.seq} differs`);
   }
+}
+
+/** I2: it is found by what its context has in the fields that its chart declares. */
+async function checkFields(
+  store: Store,
+  machines: Machines,
+  { row }: InstanceEnd,
+  wrong: string[],
+): Promise<void> {
+  const machine = await machines.load(row);
+  if (row.deletedAt !== null || hasNotBegun(row) || machine.chart.settings?.index === undefined) return;
+  const { context } = JSON.parse(row.snapshot) as Snapshot;
+  const { chartId, id: idPrefix } = row;
+  const fields = Object.entries(indexedValues(machine, context)).map(([field, value]) => ({
+    chartId,
+    field,
+    value: String(value),
+  }));
+  const found = await store.listInstances({ chartId, idPrefix, fields }, null, all);
+  if (!found.some(({ id }) => id === row.id))
+    wrong.push(`I2: ${row.id} is not found by ${text(fields)}, which its context has`);
 }
 
 /** I2: what the state waits for is there, and nothing else is. */

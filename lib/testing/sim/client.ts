@@ -58,6 +58,18 @@ const controls = [
   "redriveInstance",
 ] as const;
 
+const batchVerbs = [
+  "suspend",
+  "resume",
+  "resume",
+  "cancel",
+  "redrive",
+  "redrive",
+  "reset",
+  "delete",
+  "migrate",
+] as const;
+
 interface Held {
   key: string;
   session: string;
@@ -240,15 +252,18 @@ export class Client {
 
   /** The same verb for several, by workers. */
   async batch(): Promise<void> {
-    const verb = this.random.pick(["suspend", "resume", "resume", "cancel", "redrive", "migrate"] as const);
+    const verb = this.random.pick(batchVerbs);
+    const instanceIds = this.history.instanceIds.filter(() => this.random.chance(0.6));
     const args = {
       verb,
-      selection: { instanceIds: this.history.instanceIds.filter(() => this.random.chance(0.6)) },
+      selection: { instanceIds },
       reason: "simulated",
       idempotencyKey: this.fresh("h"),
       ...(verb === "migrate" ? { version: this.random.pick(versions) } : {}),
+      ...(verb === "reset" ? { seq: 1 + this.random.below(6) } : {}),
     };
-    if (args.selection.instanceIds.length === 0) return;
+    if (instanceIds.length === 0) return;
+    if (verb === "delete") for (const id of instanceIds) this.history.deleted.add(id);
     const told = await this.ask(true, (runtime) => runtime.createBatch(actor, args), ["bad-request"]);
     if (told.kind === "done") this.history.batches.add(told.value.id);
   }
@@ -402,7 +417,8 @@ export class Client {
     const session = this.sessionOf(idempotencyKey);
     const ttlMs = this.random.chance(0.5) ? 5_000 : 60_000;
     const waitMs = this.random.chance(0.5) ? 1_000 : 0;
-    return { session, holder: `h${this.number}`, ttlMs, waitMs, idempotencyKey };
+    const bounds = this.random.chance(0.2) ? { holdMaxMs: 20_000, coolMs: 2_000 } : {};
+    return { session, holder: `h${this.number}`, ttlMs, waitMs, idempotencyKey, ...bounds };
   }
 
   private noteGrants(session: string, locks: readonly { key: string; fence: number }[]): void {

@@ -1,6 +1,6 @@
 /**
  * Small charts in two versions: random ones, and families. Of the random ones a quarter has a concurrency key, the work of
- * another quarter has one, and a third asks people too. All send to other instances: `ping` {mark, to} makes its receiver send
+ * another quarter has one, a third asks people too, and the last is searched by fields. All send to other instances: `ping` {mark, to} makes its receiver send
  * `pong` {mark} to `to`.
  */
 import type { Chart, Invoke } from "@/lib/statechart/document";
@@ -53,7 +53,7 @@ function randomChart(kind: number): Chart {
     case 2:
       return withInvokes(chart, (invoke, n) => (n % 2 === 0 ? person(invoke) : invoke));
     default:
-      return chart;
+      return { ...chart, settings: { ...chart.settings, index: ["x", "y"] } };
   }
 }
 
