@@ -35,9 +35,11 @@ export function pageOf<Row, Item>(
   const more = rows.length > limit && last !== undefined;
   return {
     items: shown.map(itemOf),
-    nextCursor: more ? Buffer.from(JSON.stringify(placeOf(last))).toString("base64url") : null,
+    nextCursor: more ? cursorOf(placeOf(last)) : null,
   };
 }
+
+export const cursorOf = (place: object): string => Buffer.from(JSON.stringify(place)).toString("base64url");
 
 /** Throws `bad-request` when it isn't a cursor that pageOf gave. */
 export function readCursor<Place extends Record<string, string | number>>(

@@ -78,8 +78,17 @@ export interface OpenSince {
 }
 
 export interface FleetReads {
-  /** By id, behind `after`. `chartId`: of what the instance is now, or was in an earlier life. */
-  instancesAt(at: number, chartId: string | undefined, after: string, limit: number): Promise<InstanceThen[]>;
+  /**
+   * By id, those of the ids behind `after` up to `upTo`. `chartId`: of what the instance is now, or was in an earlier life.
+   */
+  instancesAt(
+    at: number,
+    chartId: string | undefined,
+    ids: { after: string; upTo: string | null },
+    limit: number,
+  ): Promise<InstanceThen[]>;
+  /** The id that so many instances stand before or at, behind `after`; null: there are fewer. */
+  idAhead(after: string, count: number): Promise<string | null>;
   /**
    * The oldest transactions that are open in the database, whosever they are. What is committed after a call of now() before
    * this was written by one of them or by a later one. Null: it can't be known.

@@ -121,8 +121,11 @@ export interface LockReads {
   findUnsettled(now: number, limit: number): Promise<string[]>;
   /** Who waits at `now`, by key and ticket; none unless somebody waits who holds a lock: no other wait can be without end. */
   lockWaits(now: number, limit: number): Promise<LockWait[]>;
-  /** The keys a session waits for are held by these sessions. For the search of cycles; one level. */
-  sessionsBlocking(sessions: readonly string[]): Promise<{ waiter: string; key: string; holder: string }[]>;
+  /** The keys a session waits for are held by these sessions at `now`. For the search of cycles; one level. */
+  sessionsBlocking(
+    sessions: readonly string[],
+    now: number,
+  ): Promise<{ waiter: string; key: string; holder: string }[]>;
 }
 
 export interface LockTransaction {

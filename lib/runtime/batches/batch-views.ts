@@ -63,7 +63,7 @@ export const viewBatch = (row: BatchRow): BatchView => ({
   id: row.id,
   name: row.name,
   verb: row.verb as BatchVerb,
-  selection: JSON.parse(row.selection) as BatchSelection,
+  selection: readSelection(row),
   status: row.status,
   ratePerSecond: row.ratePerSecond,
   total: row.total,
@@ -97,3 +97,19 @@ export const verbArgsOf = (row: Pick<BatchRow, "args">): BatchVerbArgs => ({
   laterEvents: false,
   ...(JSON.parse(row.args) as Omit<BatchVerbArgs, "seq" | "rearmTimers" | "laterEvents">),
 });
+
+/**
+ * As it is stored. A filter by what older versions of Lockstep pass over goes by another name: they fail at it and leave it to
+ * others, where they would choose everything.
+ */
+export function storedSelection(selection: BatchSelection): string {
+  if (!("filter" in selection)) return JSON.stringify(selection);
+  const { label, index, condition } = selection.filter;
+  const isNew = label !== undefined || index !== undefined || condition !== undefined;
+  return JSON.stringify(isNew ? { where: selection.filter } : selection);
+}
+
+export function readSelection({ selection }: Pick<BatchRow, "selection">): BatchSelection {
+  const stored = JSON.parse(selection) as BatchSelection | { where: InstanceFilterArgs };
+  return "where" in stored ? { filter: stored.where } : stored;
+}

@@ -12,6 +12,7 @@ import type { Json } from "@/lib/base/json";
 import type { BatchRow } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
 import {
+  storedSelection,
   viewBatch,
   type BatchSelection,
   type BatchVerb,
@@ -76,7 +77,7 @@ export async function createBatch(
       name: args.name ?? nameOf(args),
       verb: args.verb,
       args: JSON.stringify(verbArgs),
-      selection: JSON.stringify(args.selection),
+      selection: storedSelection(args.selection),
       status: "listing",
       ratePerSecond: args.ratePerSecond ?? null,
       total: 0,

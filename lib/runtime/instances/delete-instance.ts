@@ -11,10 +11,11 @@ import { requirePermission } from "@/lib/access/require-permission";
 import { must } from "@/lib/base/assert";
 import { hashJson } from "@/lib/base/canonical";
 import type { Json } from "@/lib/base/json";
-import type { LogRow } from "@/lib/store/instances";
+import type { InstanceRow, LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
-import { configurationOf, isEnded, parentOf, parseSnapshot } from "./instance-views";
+import { configurationOf, isEnded, parentOf, parseSnapshot, type Fence } from "./instance-views";
 import { fencedTransaction, type FenceCheck } from "../locks/fenced";
+import { senderLockOf } from "../locks/sender-lock";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
@@ -50,6 +51,7 @@ export async function deleteInstance(
   if (reason !== undefined) requireText(reason, "reason");
   const scope = `delete:${instanceId}:${actor.id}`;
   const digest = hashJson(JSON.parse(JSON.stringify(args)) as Json);
+  if (idempotencyKey !== undefined) requireText(idempotencyKey, "Idempotency-Key");
   const run = () => fencedTransaction(context.store, actor, deleteIn);
   return context.turnstile.pass(instanceId, () => instanceBusy(instanceId), run);
 
@@ -64,7 +66,9 @@ export async function deleteInstance(
     }
     if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
     if (expectedSeq !== undefined && expectedSeq !== row.seq) throw sequenceConflict({ expectedSeq }, row);
-    if (fences && fences.length > 0) await holdTasks(tx, [row]);
+    await holdTasks(tx, [row]);
+    const key = senderLockOf(instanceId);
+    await holdInOrder(tx, row, key, fences ?? []);
     await check(tx, fences, { instanceId, type: "delete" });
     const now = await tx.now();
     const at = Math.max(now, row.at);
@@ -110,7 +114,6 @@ export async function deleteInstance(
     }
     await releaseStateLocks(tx, new Map([[instanceId, null]]), now);
     // The instance's own lock, where one was ever used: whoever holds it writes no more.
-    const key = `instance:${instanceId}`;
     const lock = await tx.lockLockIfAny(key);
     const queue = lock ? await tx.readWaiters(key) : [];
     await tx.writeSteps({
@@ -149,5 +152,20 @@ export async function deleteInstance(
       details: JSON.stringify({ seq, reason }),
     });
     return answer;
+  }
+}
+
+/** The locks that end with it, and those whose fences were shown: in one pass, in the order of keys. */
+async function holdInOrder(
+  tx: StoreTransaction,
+  { id }: Pick<InstanceRow, "id">,
+  own: string,
+  fences: readonly Fence[],
+): Promise<void> {
+  const ending = new Set([own, ...(await tx.stateLocksOf([id])).map(({ key }) => key)]);
+  const shown = fences.map(({ key }) => key);
+  for (const key of [...new Set([...ending, ...shown])].sort()) {
+    if (ending.has(key)) await tx.lockLockIfAny(key);
+    else await tx.shareLocks([key]);
   }
 }

@@ -35,7 +35,7 @@ export interface AcquireArgs extends Idempotent {
   holdMaxMs?: number | undefined;
   /** How long after its end no other session is to have it; counts for a new grant. */
   coolMs?: number | undefined;
-  /** Ends the wait of a caller that has gone: it leaves the queues, and is not granted the locks. */
+  /** Ends the wait of a caller that has gone: it leaves the queues. What it was granted meanwhile ends with the lease. */
   signal?: AbortSignal | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function acquireTogether<T extends Told>(
     const since = { places: waiting.places, end };
     if (end !== "open") return leave(context, actor, args, asking, since);
     answer = await ask(context, actor, args, asking, left(), since).catch(async (error: unknown) => {
-      if (!isPassing(error)) throw error;
+      if (!isPassing(error) || performance.now() >= giveUpAt) throw error;
       // Its place is kept, and its time goes on running.
       await pause(tryEveryMs, context.closing);
       return waiting;
@@ -188,10 +188,11 @@ async function requireNoCircle(store: Store, keys: readonly string[], session: s
   const held = (await store.findLocks(keys)).filter(
     (lock) => lock.session !== null && lock.session !== session,
   );
+  const now = await store.now();
   let frontier = held.flatMap((lock) => lock.session ?? []);
   const seen = new Set<string>(frontier);
   for (let length = 0; length < chainMax && frontier.length > 0; length += 1) {
-    const blocking = await store.sessionsBlocking(frontier);
+    const blocking = await store.sessionsBlocking(frontier, now);
     const back = blocking.find((each) => each.holder === session);
     if (back) {
       throw new LockstepError(

@@ -42,8 +42,15 @@ export class LockWaits {
   waitFor(keys: readonly string[], session: string, waitMs: number, caller?: AbortSignal): Promise<WaitEnd> {
     return new Promise((resolve) => {
       if (caller?.aborted) return resolve("gone");
-      const one: Waiting = { keys, session, giveUpAt: performance.now() + waitMs, resolve };
-      caller?.addEventListener("abort", () => this.end(one, "gone"), { once: true });
+      const gone = () => this.end(one, "gone");
+      const one: Waiting = {
+        ...{ keys, session, giveUpAt: performance.now() + waitMs },
+        resolve(end) {
+          caller?.removeEventListener("abort", gone);
+          resolve(end);
+        },
+      };
+      caller?.addEventListener("abort", gone, { once: true });
       this.waiting.add(one);
       this.watching ??= this.watch();
     });
@@ -94,7 +101,12 @@ export class LockWaits {
       if (lock && isCoolingFor(lock, session, now)) return false;
       return !head || head.session === session || head.heartbeatAt < aliveSince;
     };
-    for (const one of unheld) if (one.keys.every((key) => isFirst(key, one.session))) this.end(one, "open");
+    for (const one of unheld) {
+      const { keys, session } = one;
+      // Who waits for what he holds stands in nobody's way but his own.
+      if (keys.every((key) => (!isFree(key) && isHis(key, session)) || isFirst(key, session)))
+        this.end(one, "open");
+    }
   }
 
   private async beat(): Promise<void> {

@@ -14,6 +14,7 @@ import { countAll } from "@/lib/testing/count-all";
 import { openSqlStore } from "@/lib/store/sql/open-sql-store";
 import { Machines } from "../charts/machines";
 import { countFleet } from "../workers/count-fleet";
+import { purgePortion } from "../workers/purge-old";
 import { completeAt } from "./get-fleet";
 
 /** Goes round within a step: `bounce` leaves and enters states more than once. */
@@ -152,6 +153,31 @@ describe.each(providers)("on %s", (provider) => {
     expect(await then(second, { status: "terminated" })).toEqual({});
     expect(await then(second, { chartId: "other" })).toEqual({});
     expect(await then((seen[0]?.[0] ?? 0) - 3_600_000)).toEqual({});
+  });
+
+  test("one that retention has removed since is told as unknown, not as never there", async () => {
+    const hour = 3_600_000;
+    await start("a");
+    await at.runtime.terminateInstance(local, { instanceId: "a", reason: "over" });
+    await advance(at.database.url, hour);
+    const time = await at.store.now();
+    const told = async () => {
+      const { items, unknown } = await at.runtime.listFleet(local, { at: time });
+      return [items.length, unknown];
+    };
+    expect(await told()).toEqual([1, 0]);
+    await advance(at.database.url, hour);
+    await at.runtime.setRetention(local, {
+      rule: "terminated",
+      keepMs: hour,
+      then: "purge",
+      reason: "no room",
+    });
+    await count();
+    const closing = new AbortController().signal;
+    const context = { store: at.store, machines, closing } as Parameters<typeof purgePortion>[0];
+    while (await purgePortion(context, { workerId: "w", archiveFolder: "" }, "terminated"));
+    expect(await told()).toEqual([0, 1]);
   });
 
   test("a minute is asked for in its midst, before and after it is counted", async () => {

@@ -9,7 +9,7 @@ import { requirePermission } from "@/lib/access/require-permission";
 import { activeStates } from "@/lib/statechart/active-states";
 import { must } from "@/lib/base/assert";
 import type { InstanceThen } from "@/lib/store/fleet";
-import { pageLimit, pageOf, readCursor, type Page, type PageArgs } from "../call";
+import { cursorOf, pageLimit, readCursor, type Page, type PageArgs } from "../call";
 import { configurationOf, type InstanceStatus } from "../instances/instance-views";
 import { rebuildState } from "../instances/rebuild-state";
 import type { RuntimeContext } from "../runtime-context";
@@ -39,6 +39,9 @@ export interface FleetPage extends Page<FleetInstance> {
   unknown: number;
 }
 
+/** Of the instances that a page's are among. */
+const walkedMax = 5_000;
+/** Whose state is rebuilt, at most. */
 const lookedMax = 200;
 
 /** Throws `bad-request` (cursor). */
@@ -53,7 +56,9 @@ export async function listFleet(
   const now = await store.now();
   const at = Math.min(args.at ?? now, now);
   const after = readCursor(args.cursor, { id: "" });
-  const found = await store.instancesAt(at, args.chartId, after?.id ?? "", lookedMax + 1);
+  const from = after?.id ?? "";
+  const upTo = await store.idAhead(from, walkedMax);
+  const found = await store.instancesAt(at, args.chartId, { after: from, upTo }, lookedMax + 1);
   const items: FleetInstance[] = [];
   let unknown = 0;
   let looked = 0;
@@ -63,13 +68,8 @@ export async function listFleet(
     if (then === "unknown") unknown += 1;
     else if (then && (await matches(context, args, then))) items.push(then);
   }
-  const { nextCursor } = pageOf(
-    found,
-    looked,
-    ({ id }) => ({ id }),
-    ({ id }) => id,
-  );
-  return { at, items, unknown, nextCursor };
+  const last = looked < found.length ? must(found[looked - 1], "one that was looked at").id : upTo;
+  return { at, items, unknown, nextCursor: last === null ? null : cursorOf({ id: last }) };
 }
 
 /** Null: there was none of that id. */
@@ -80,7 +80,7 @@ async function lookAt(
 ): Promise<FleetInstance | "unknown" | null> {
   const { id, seq, entryAt: at, chartId, version } = row;
   if (row.hasMoved === 0) {
-    if (row.deletedAt !== null) return null;
+    if (row.deletedAt !== null) return row.deletedAt <= time ? null : "unknown";
     const status = row.status as InstanceStatus;
     return { id, seq, at, chartId, version, status, configuration: configurationOf(row) };
   }

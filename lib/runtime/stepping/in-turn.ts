@@ -25,7 +25,7 @@ import { instanceBusy, instanceNotFound, keyReuse } from "../refusals";
 import { releaseStateLocks } from "../locks/state-locks";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { holdLocks, isDistributed, senderLockOf } from "../locks/sender-lock";
+import { isDistributed } from "../locks/sender-lock";
 import {
   admissionBy,
   fencesOf,
@@ -33,7 +33,7 @@ import {
   settleAnswers,
   type RejectedWrite,
   endingsOf,
-  holdTasks,
+  holdLocksOf,
   leavesChildren,
   locksLeftBy,
 } from "./step-batch";
@@ -144,9 +144,7 @@ async function run<T extends { replayed: boolean }>(
   const keys = [asked, ...mailbox].flatMap((message) => fencesOf(message).map((fence) => fence.key));
   const machine = context.machines.get({ chartId: row.chartId, version: version ?? row.version });
   const distributed = isDistributed(machine) ? [instanceId] : [];
-  // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (keys.length + distributed.length > 0) await holdTasks(tx, [row]);
-  const lockRows = await holdLocks(tx, keys, distributed.map(senderLockOf));
+  const lockRows = await holdLocksOf(tx, [row], keys, distributed);
   const refusal = admissionBy(lockRows, now, rejected)({ ...asked, actor: actor.id, type: verb }, row);
   if (refusal) throw refusal;
 

@@ -184,6 +184,17 @@ describe.each(providers)("sending on %s", (provider) => {
     await expect(send("add", { respondAsync: true })).rejects.toMatchObject({ code: "instance-ended" });
   });
 
+  test("who asks for an answer at once gets it at once, also when it repeats what still waits", async () => {
+    await at.runtime.openSession(local, { instanceId: "c", holder: "another", ttlMs: 30_000 });
+    const began = performance.now();
+    for (const replayed of [false, true])
+      expect(await send("add", { respondAsync: true, idempotencyKey: "k" })).toMatchObject({
+        state: "queued",
+        replayed,
+      });
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
   test("an instance that has ended takes no more", async () => {
     await send("finish");
     await expect(send("add")).rejects.toMatchObject({

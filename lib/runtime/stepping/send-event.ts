@@ -67,7 +67,7 @@ export async function sendEvent(
       return waitForStep(context, args.instanceId, send.message.messageId, giveUpAt, false);
     case "replayed":
       if (outcome.answer) return answer(outcome.answer, true);
-      return waitForStep(context, args.instanceId, outcome.messageId, giveUpAt, true);
+      return waitForStep(context, args.instanceId, outcome.messageId, later ? 0 : giveUpAt, true);
     case "busy":
       throw new LockstepError("internal", "a send that others kept from its instance was not enqueued");
   }

@@ -100,9 +100,7 @@ export async function stepBatch(
   const waiting = [...incoming.map(({ message }) => message), ...[...mailboxes.values()].flat()];
   const fenceKeys = waiting.flatMap((message) => fencesOf(message).map((fence) => fence.key));
   const distributed = rows.filter((row) => isDistributed(machines.get(row))).map(({ id }) => id);
-  // Lock order: a step that reads locks and then ends a task holds the task first.
-  if (fenceKeys.length + distributed.length > 0) await holdTasks(tx, rows);
-  const lockRows = await holdLocks(tx, fenceKeys, distributed.map(senderLockOf));
+  const lockRows = await holdLocksOf(tx, rows, fenceKeys, distributed);
 
   const writes = noWrites();
   const rejected: RejectedWrite[] = [];
@@ -155,6 +153,22 @@ export async function holdTasks(tx: StoreTransaction, rows: readonly InstanceRow
   await tx.holdTasksOf(rows.map(({ id }) => id));
   const parents = rows.flatMap((row) => parentOf(row) ?? []);
   if (parents.length > 0) await tx.lockTasks(parents);
+}
+
+/**
+ * The locks that steps of these instances look at, and beside them those that the steps may give up: in one pass, for lock rows
+ * are taken in the order of keys, and behind tasks, which the steps may end. None when they look at none.
+ */
+export async function holdLocksOf(
+  tx: StoreTransaction,
+  rows: readonly InstanceRow[],
+  fenceKeys: readonly string[],
+  distributed: readonly string[],
+): Promise<Map<string, LockRow>> {
+  if (fenceKeys.length + distributed.length === 0) return new Map();
+  await holdTasks(tx, rows);
+  const held = await tx.stateLocksOf(rows.map(({ id }) => id));
+  return holdLocks(tx, fenceKeys, [...distributed.map(senderLockOf), ...held.map(({ key }) => key)]);
 }
 
 export const endingsOf = (turns: readonly Turn[]): Ending[] => turns.flatMap(({ ending }) => ending ?? []);

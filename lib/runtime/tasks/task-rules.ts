@@ -298,7 +298,7 @@ function backoffMs(policy: RetryPolicy, attempt: number, chance: number): number
 }
 
 /** When the time of all attempts is over that begins at `at`; null: never. */
-const overallOf = ({ withinMs }: RetryPolicy, at: number): number | null =>
+export const overallOf = ({ withinMs }: RetryPolicy, at: number): number | null =>
   withinMs === undefined ? null : at + withinMs;
 
 /** Null: there is none. */

@@ -101,8 +101,10 @@ export class TaskWaits {
       if (this.waiting.delete(one)) one.reject(workerExists(one.workerId));
       return false;
     }
-    if (worker.drainAsked === 1) this.end(one, { tasks: [], drain: true });
-    return worker.drainAsked === 0;
+    // Of one that is gone it was asked, not of who has its id now.
+    const isToEnd = worker.drainAsked === 1 && isLive(worker, now);
+    if (isToEnd) this.end(one, { tasks: [], drain: true });
+    return !isToEnd;
   }
 
   private endOverdue(): void {

@@ -410,6 +410,16 @@ describe.each(providers)("tasks on %s", (provider) => {
       expect(await waiting).toEqual({ tasks: [], drain: true });
     });
 
+    test("a drain ends with the worker that it was asked of: who has its id after it works", async () => {
+      await begin({}, "a", "b");
+      await beat("one");
+      await drain(true);
+      await advance(at.database.url, 40_000);
+      expect((await ask({ session: "two", max: 1 })).tasks).toHaveLength(1);
+      expect(await beat("two")).toMatchObject({ drain: false });
+      expect((await ask({ session: "two", max: 1 })).tasks).toHaveLength(1);
+    });
+
     test("I3: a second worker of a live one's id is refused, until that one is gone", async () => {
       await begin();
       await beat("one");

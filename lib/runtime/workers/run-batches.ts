@@ -9,7 +9,7 @@ import type { Actor } from "@/lib/access/actor";
 import type { BatchItemRow, BatchRow } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
 import type { StoreTransaction } from "@/lib/store/store";
-import { verbArgsOf, type BatchSelection } from "../batches/batch-views";
+import { readSelection, verbArgsOf } from "../batches/batch-views";
 import { readFilter } from "../instances/instance-filter";
 import { newTaskToken } from "../new-id";
 import { performBatchItem } from "../batches/perform-batch-item";
@@ -93,7 +93,7 @@ async function nextListed(
   context: RuntimeContext,
   batch: BatchRow,
 ): Promise<{ ids: string[]; cursor: string | null }> {
-  const selection = JSON.parse(batch.selection) as BatchSelection;
+  const selection = readSelection(batch);
   if ("instanceIds" in selection) return { ids: [...new Set(selection.instanceIds)], cursor: null };
   const after = JSON.parse(batch.cursor ?? "null") as InstanceCursor | null;
   const rows = await context.store.listInstances(

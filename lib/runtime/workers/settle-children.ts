@@ -34,7 +34,7 @@ import { isGone } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import { chooseVersion } from "../instances/start-instance";
 import { postOutgoing } from "../stepping/step-batch";
-import { earliestOf, taskName, timeUp, type TaskError } from "../tasks/task-rules";
+import { earliestOf, overallOf, retryOf, taskName, timeUp, type TaskError } from "../tasks/task-rules";
 import { cancelInstance } from "../control/cancel-instance";
 import { terminateInstance } from "../control/terminate-instance";
 import { grantReadyStates, settleLockTask } from "./settle-state-locks";
@@ -227,6 +227,7 @@ class Family {
       status: "running",
       attempt: 1,
       attemptUntil: task.timeoutMs === null ? null : now + task.timeoutMs,
+      overallUntil: task.overallUntil ?? overallOf(retryOf(task), now),
       startedAt: now,
       updatedAt: now,
     };

@@ -88,7 +88,7 @@ export async function writeStepConcurrency(
   if (keysLeft.length > 0) {
     // In one order by all: an UPDATE takes them as they come.
     await handle.query(
-      sql`SELECT "key" FROM ${concurrencyKeys.name} WHERE "instance_id" IN ${dialect.texts(keysLeft)} AND "task_id" = ${noTask} ORDER BY "scope", "key" ${dialect.forUpdate}`,
+      sql`SELECT "key" FROM ${concurrencyKeys.name} WHERE "instance_id" IN ${dialect.texts(keysLeft)} AND "task_id" = ${noTask} ORDER BY "scope"${dialect.byBytes}, "key"${dialect.byBytes} ${dialect.forUpdate}`,
     );
     const rows = keysLeft.map((instanceId) => ({ instanceId, taskId: noTask, free: 1 }));
     handle.postRows(updateOf(dialect, concurrencyKeys, ["instanceId", "taskId"], ["free"]), rows);

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly forNoKeyUpdateSkipLocked: Sql;
   readonly forUpdate: Sql;
   readonly forShare: Sql;
+  /** To be put behind a key that rows are locked in the order of: by bytes, as callers sort, whatever the database's collation. */
+  readonly byBytes: Sql;
   /** The number of the transaction that runs this statement, growing in the order in which feeds may show it. */
   readonly changeTx: Sql;
   /** Rows given as one JSON parameter, as a table named r with quoted camel-case columns. */
@@ -42,6 +44,7 @@ const sqlite: Dialect = {
   forNoKeyUpdateSkipLocked: empty,
   forUpdate: empty,
   forShare: empty,
+  byBytes: empty,
   changeTx: sql`(SELECT tx FROM clock)`,
   records: (rows, columns) => {
     const list = Object.keys(columns).map((name) => `value ->> '$.${name}' AS ${quoted(name)}`);
@@ -62,6 +65,7 @@ const postgresql: Dialect = {
   forNoKeyUpdateSkipLocked: sql`FOR NO KEY UPDATE SKIP LOCKED`,
   forUpdate: sql`FOR UPDATE`,
   forShare: sql`FOR SHARE`,
+  byBytes: sql` COLLATE "C"`,
   changeTx: sql`(SELECT ${raw(changeTxOfClock)} FROM clock)`,
   records: (rows, columns) =>
     sql`json_to_recordset(${JSON.stringify(rows)}::json) AS r(${raw(columnList(columns))})`,

@@ -51,9 +51,15 @@ const ofChart = (chartId: string | undefined): Sql =>
 
 export function fleetReads(handle: Reader, provider: Provider): FleetReads {
   return {
-    instancesAt: (at, chartId, after, limit) =>
+    async idAhead(after, count) {
+      const [row] = await handle.query<{ id: string }>(
+        sql`SELECT "id" FROM "instances" WHERE "id" > ${after} ORDER BY "id" LIMIT 1 OFFSET ${count - 1}`,
+      );
+      return row?.id ?? null;
+    },
+    instancesAt: (at, chartId, { after, upTo }, limit) =>
       handle.query<InstanceThen>(
-        sql`SELECT "id", CASE WHEN "at" <= ${at} THEN "seq" ELSE COALESCE(${seqAt(sql`"instances"."id"`, at)}, 0) END AS "seq", CASE WHEN "at" <= ${at} THEN 0 ELSE 1 END AS "hasMoved", "chart_id" AS "chartId", "version", "status", "configuration", "at" AS "entryAt", "created_at" AS "createdAt", "deleted_at" AS "deletedAt" FROM "instances" WHERE "id" > ${after} AND ("created_at" <= ${at} OR "incarnation" > 1) ${chartId === undefined ? empty : sql`AND ("chart_id" = ${chartId} OR "incarnation" > 1)`} ORDER BY "id" LIMIT ${limit}`,
+        sql`SELECT "id", CASE WHEN "at" <= ${at} THEN "seq" ELSE COALESCE(${seqAt(sql`"instances"."id"`, at)}, 0) END AS "seq", CASE WHEN "at" <= ${at} THEN 0 ELSE 1 END AS "hasMoved", "chart_id" AS "chartId", "version", "status", "configuration", "at" AS "entryAt", "created_at" AS "createdAt", "deleted_at" AS "deletedAt" FROM "instances" WHERE "id" > ${after} ${upTo === null ? empty : sql`AND "id" <= ${upTo}`} AND ("created_at" <= ${at} OR "incarnation" > 1) ${chartId === undefined ? empty : sql`AND ("chart_id" = ${chartId} OR "incarnation" > 1)`} ORDER BY "id" LIMIT ${limit}`,
       ),
     async openSince() {
       if (provider === "sqlite") return null;

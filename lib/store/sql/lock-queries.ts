@@ -75,9 +75,9 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       handle.query(
         sql`SELECT w."key", w."ticket", w."session", w."holder", w."since", t."state", i."chart_id" AS "chartId", i."version", CASE WHEN l."expires_at" > ${now} THEN l."session" END AS "heldBy", l."holder" AS "heldHolder", h."state" AS "heldState" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" LEFT JOIN "tasks" AS t ON ${isStateOf("t", "w")} LEFT JOIN "instances" AS i ON i."id" = t."instance_id" LEFT JOIN "tasks" AS h ON ${isStateOf("h", "l")} WHERE ${holdAndWait} ORDER BY w."key", w."ticket" LIMIT ${limit}`,
       ),
-    sessionsBlocking: (sessions) =>
+    sessionsBlocking: (sessions, now) =>
       handle.query(
-        sql`SELECT w."session" AS "waiter", l."key" AS "key", l."session" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" IN ${dialect.texts(sessions)} AND l."session" IS NOT NULL`,
+        sql`SELECT w."session" AS "waiter", l."key" AS "key", l."session" AS "holder" FROM "lock_waiters" AS w JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" IN ${dialect.texts(sessions)} AND l."session" IS NOT NULL AND l."expired" = 0 AND (l."expires_at" IS NULL OR l."expires_at" > ${now})`,
       ),
   };
 }
@@ -135,7 +135,7 @@ export function lockTransaction(handle: Handle, dialect: Dialect, nextN: () => n
     async shareLocks(keys) {
       if (keys.length === 0) return [];
       return handle.query<LockRow>(
-        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" IN ${dialect.texts(keys)} ORDER BY "key" ${dialect.forShare}`,
+        sql`SELECT ${locks.all} FROM ${locks.name} WHERE "key" IN ${dialect.texts(keys)} ORDER BY "key"${dialect.byBytes} ${dialect.forShare}`,
       );
     },
     readWaiters: (key) => waitersOf(handle, key),

@@ -76,7 +76,7 @@ describe.each(providers)("on %s", (provider) => {
 
   test("a sweep takes what is over, in key order, and goes on behind; a dry one leaves all", async () => {
     const rows = Array.from({ length: 7 }, (_, n) => ({
-      scope: n < 4 ? "a" : "b",
+      scope: `send:i1:1:${n < 4 ? "a" : "b"}`,
       key: String(n),
       digest: "d",
       messageId: `m${n}`,

@@ -25,6 +25,7 @@ import {
   instances,
   lockCommands,
   lockLog,
+  mailbox,
   retention,
   snapshots,
   tasks,
@@ -90,6 +91,7 @@ export function retentionTransaction(
     },
     async sweep(rule, after, { bound, limit, dry }) {
       const { table, key, age, over, along } = plain[rule];
+      const nameOf = (row: KeyedRow) => JSON.stringify(key.map((name) => row[name]));
       const order = (along === "age" ? [age, ...key] : key).map((name) => raw(columnName(name)));
       const isOver = sql`${raw(columnName(age))} <= ${bound}${over}`;
       const conditions: Sql[] = [];
@@ -103,7 +105,9 @@ export function retentionTransaction(
       const rows = await handle.query<Record<string, string | number>>(
         sql`SELECT ${table.pick(...columns)}, CASE WHEN ${isOver} THEN 1 ELSE 0 END AS "over" FROM ${table.name} ${where} ORDER BY ${join(order)} LIMIT ${limit}`,
       );
-      const gone = rows.filter((row) => row["over"] === 1);
+      const aged = rows.filter((row) => row["over"] === 1);
+      const needed = new Set((await plain[rule].needed?.(handle, dialect, aged))?.map(nameOf));
+      const gone = aged.filter((row) => !needed.has(nameOf(row)));
       const last = rows.length === limit ? must(rows.at(-1), "a full portion") : null;
       const names = along === "age" ? [age, ...key] : key;
       const next = last && JSON.stringify(names.map((name) => last[name]));
@@ -220,7 +224,39 @@ interface Plain {
   /** What else must hold. */
   over: Sql;
   along: "age" | "key";
+  /** Which of these rows, named by their keys, are needed nevertheless. */
+  needed?: (handle: Handle, dialect: Dialect, rows: readonly KeyedRow[]) => Promise<readonly KeyedRow[]>;
 }
+type KeyedRow = Record<string, string | number>;
+/**
+ * Answers to come: of messages that wait. They are looked up where they would wait, in their instance's mailbox: a send's scope
+ * is `send:ID:incarnation:caller`, and an id may hold colons.
+ */
+async function stillAwaited(
+  handle: Handle,
+  dialect: Dialect,
+  rows: readonly KeyedRow[],
+): Promise<readonly KeyedRow[]> {
+  if (rows.length === 0) return [];
+  const wanted = dialect.records(rows, { scope: "text", key: "text" });
+  const open = await handle.query<{ scope: string; key: string; messageId: string }>(
+    sql`SELECT d."scope" AS "scope", d."key" AS "key", d."message_id" AS "messageId" FROM ${wanted} JOIN ${dedupeResults.name} AS d ON d."scope" = r."scope" AND d."key" = r."key" WHERE d."result" IS NULL`,
+  );
+  const places = open.flatMap(({ scope, messageId }) =>
+    [...scope.matchAll(/:(?=\d+:)/g)].map(({ index }) => ({
+      instanceId: scope.slice("send:".length, index),
+      messageId,
+    })),
+  );
+  if (places.length === 0) return [];
+  const asked = dialect.records(places, { instanceId: "text", messageId: "text" });
+  const waiting = await handle.query<{ messageId: string }>(
+    sql`SELECT m."message_id" AS "messageId" FROM ${asked} JOIN ${mailbox.name} AS m ON m."instance_id" = r."instanceId" AND m."message_id" = r."messageId"`,
+  );
+  const ids = new Set(waiting.map(({ messageId }) => messageId));
+  return open.filter(({ messageId }) => ids.has(messageId));
+}
+
 const unfinishedChild = sql`EXISTS (SELECT 1 FROM "children" AS c WHERE c."parent_id" = "tasks"."instance_id" AND c."parent_task" = "tasks"."task_id" AND c."status" IN ('running', 'orphan'))`;
 /** What a saga of an instance that goes on may still have to undo. */
 const neededBySaga = sql`("compensate" IS NOT NULL OR "kind" = 'compensation') AND EXISTS (SELECT 1 FROM "instances" AS i WHERE i."id" = "tasks"."instance_id" AND i."ended_at" IS NULL)`;
@@ -230,8 +266,9 @@ const plain: Record<PlainRule, Plain> = {
     table: dedupeResults,
     key: ["scope", "key"],
     age: "at",
-    over: sql` AND ("result" IS NOT NULL OR "message_id" NOT IN (SELECT "message_id" FROM "mailbox"))`,
+    over: empty,
     along: "key",
+    needed: stillAwaited,
   },
   "lock-answers": {
     table: lockCommands,

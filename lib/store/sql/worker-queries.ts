@@ -31,7 +31,7 @@ export function workerTransaction(handle: Handle, dialect: Dialect): WorkerTrans
         dialect,
         workers,
         [row],
-        `ON CONFLICT ("id") DO UPDATE SET ${told}, "started_at" = CASE WHEN ${same} THEN "workers"."started_at" ELSE excluded."started_at" END WHERE ${same} OR "workers"."seen_at" <= excluded."seen_at" - ${Math.round(silentMs)}`,
+        `ON CONFLICT ("id") DO UPDATE SET ${told}, "started_at" = CASE WHEN ${same} THEN "workers"."started_at" ELSE excluded."started_at" END, "drain_asked" = CASE WHEN ${same} THEN "workers"."drain_asked" ELSE 0 END WHERE ${same} OR "workers"."seen_at" <= excluded."seen_at" - ${Math.round(silentMs)}`,
       );
       return touched === 1;
     },
