@@ -204,8 +204,10 @@ describe.each(providers)("children on %s", (provider) => {
     const id = "late";
     await idle.runtime.startInstance(local, { chartId: "parent", id });
     await advance(at.database.url, 6_000);
-    while (await idle.runtime.workOnce());
-    expect((await idle.runtime.getInstance(local, { instanceId: id })).configuration).toEqual(["failed"]);
+    await vi.waitFor(async () => {
+      while (await idle.runtime.workOnce());
+      expect((await idle.runtime.getInstance(local, { instanceId: id })).configuration).toEqual(["failed"]);
+    }, 5_000);
     expect((await idle.runtime.listInstances(local, { parent: id })).items).toEqual([]);
   });
 
