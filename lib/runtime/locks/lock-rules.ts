@@ -174,18 +174,26 @@ const placeOf = ({ queue }: LockBook, session: string): WaiterRow | undefined =>
 /** A state begins to wait in line; null when it does already. */
 export function joinAsState(
   book: LockBook,
-  to: { session: string; holder: string; actor: string; holdMaxMs: number | null; givesUpAt: number },
+  to: {
+    session: string;
+    holder: string;
+    actor: string;
+    holdMaxMs: number | null;
+    givesUpAt: number;
+    /** As `keysOf` tells them. */
+    keys: string | null;
+  },
 ): void {
   const { now, row } = book;
-  const { session, holder, actor, givesUpAt } = to;
+  const { session, holder, actor, givesUpAt, keys } = to;
   const ticket = row.nextTicket;
   const waitMs = givesUpAt - now;
   book.enter("REQUESTED", { holder, session, details: { ttlMs: to.holdMaxMs ?? 0, waitMs } });
   book.row = { ...book.row, nextTicket: ticket + 1 };
   const waiter = { key: row.key, ticket, session, holder, actor, ttlMs: to.holdMaxMs ?? 0, since: now };
   // It needs no process that waits: its row is its word.
-  const alone = { keys: null, holdMaxMs: null, coolMs: null };
-  book.join({ ...waiter, ...alone, givesUpAt, heartbeatAt: noLeaseUntil });
+  const limits = { holdMaxMs: null, coolMs: null };
+  book.join({ ...waiter, ...limits, keys, givesUpAt, heartbeatAt: noLeaseUntil });
   book.enter("ENQUEUED", { holder, session, details: { ticket, waitMs } });
 }
 
@@ -297,8 +305,8 @@ export const stands = (book: LockBook | undefined, session: string, fence: numbe
 export const grantedOf = (books: LockBooks): Granted[] =>
   books.map(({ row: { key, fence, expiresAt } }) => ({ key, fence, expiresAt: expiresAt ?? 0 }));
 
-/** Null: one key has no others. */
-const keysOf = (books: LockBooks): string | null =>
+/** What a place in line keeps of a command's keys; null: one key has no others. */
+export const keysOf = (books: readonly LockBook[]): string | null =>
   books.length === 1 ? null : JSON.stringify(books.map(({ row }) => row.key));
 
 /** Else it would be before another in one queue and behind it in the next. */

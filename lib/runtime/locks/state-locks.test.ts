@@ -103,7 +103,12 @@ describe.each(providers)("locks held by states on %s", (provider) => {
     await at.runtime.acquireLock(local, { key: "B", ...mine });
     await enter("a", "C", "A", "B");
     await vi.waitFor(async () => expect((await lock("B")).queue).toMatchObject([{ holder: "a" }]), 5_000);
-    expect(await lock("A")).toMatchObject({ status: "free", queue: [{ holder: "a" }] });
+    const keys = ["A", "B", "C"];
+    expect(await lock("A")).toMatchObject({
+      status: "free",
+      queue: [{ holder: "a", keys, waitsFor: "keys" }],
+    });
+    expect((await lock("B")).queue).toMatchObject([{ holder: "a", keys, waitsFor: "holder" }]);
     // Nobody passes who waits.
     expect(await at.runtime.acquireLock(local, { key: "A", ...mine })).toMatchObject({ result: "busy" });
     await at.runtime.releaseLock(local, { key: "B", session: "s", fence: 1 });

@@ -14,7 +14,7 @@ import type { Store, StoreTransaction } from "@/lib/store/store";
 import type { TaskKey, TaskRow } from "@/lib/store/tasks";
 import { over } from "../tasks/answer-parents";
 import { lockWaitMs } from "../limits";
-import { grantToState, isNext, joinAsState, withdraw, type LockBook } from "../locks/lock-rules";
+import { grantToState, isNext, joinAsState, keysOf, withdraw, type LockBook } from "../locks/lock-rules";
 import { holdLockBooks, writeLockBook } from "../locks/state-locks";
 import { stateSessionOf, taskOfSession } from "../locks/state-session";
 import type { EndlessWait } from "../locks/wait-circles";
@@ -66,7 +66,7 @@ async function settled(
     const fences = books.map(({ row }) => ({ key: row.key, session, fence: row.fence }));
     after = over(task, { output: { keys, fences } }, "system", writes, now);
   } else if (task.status === "pending" && until > now) {
-    for (const book of books) joinAsState(book, { ...to, givesUpAt: until });
+    for (const book of books) joinAsState(book, { ...to, givesUpAt: until, keys: keysOf(books) });
     after = { ...task, status: "running", attempt: 1, startedAt: now, dueAt: until, updatedAt: now };
   } else if (endless && task.status === "running" && standsBehind(books, endless)) {
     for (const book of books) withdraw(book, session, "it would wait for ever");
