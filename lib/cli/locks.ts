@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
+import type { ResponseOf } from "@/lib/contract/endpoints";
 import type { LockSummary } from "@/lib/contract/locks";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { requireReason } from "./require-reason";
@@ -132,8 +133,7 @@ async function acquire(client: Client, keys: readonly string[], values: Values):
   if (values.json) await writeLine(JSON.stringify(answer));
   else if (answer.result === "busy") {
     const held = ("locks" in answer ? answer.locks : [answer]).map(
-      (lock) =>
-        `${lock.key} ${lock.coolUntil === null ? "is held by" : "cools down after"} ${lock.holder} ${until(lock)}; --wait-ms waits, as number ${lock.position} in line.`,
+      (lock) => `${lock.key} ${busyWords(lock)}; --wait-ms waits, as number ${lock.position} in line.`,
     );
     process.stderr.write(`lockstep: ${held.join("\n          ")}\n`);
   } else if ("locks" in answer)
@@ -147,7 +147,7 @@ const leases = {
   async renew(client: Client, key: string, values: Values): Promise<ExitCode> {
     const call = { key, ...leaseOf("renew", values), ttlMs: ttlOf(values) };
     const answer = await client.renewLock(call, { idempotencyKey: crypto.randomUUID() });
-    await writeLine(values.json ? JSON.stringify(answer) : `${key} is yours ${until(answer)}`);
+    await writeLine(values.json ? JSON.stringify(answer) : `${key} is yours ${until(answer.expiresAt)}`);
     return exit.ok;
   },
   async release(client: Client, key: string, values: Values): Promise<ExitCode> {
@@ -179,4 +179,12 @@ function leaseOf(verb: string, values: Values): { session: string; fence: number
 
 const ttlOf = (values: Values): number | undefined => optionalWholeNumber("--ttl-ms", values["ttl-ms"]);
 
-const until = ({ expiresAt }: { expiresAt: number }): string => `until ${new Date(expiresAt).toISOString()}`;
+type BusyLock = Extract<ResponseOf<"acquireLocks">, { result: "busy" }>["locks"][number];
+
+function busyWords({ holder, expiresAt, coolUntil }: BusyLock): string {
+  if (coolUntil !== null) return `cools down ${until(coolUntil)}`;
+  if (holder === null) return "is free, and others are before you in line";
+  return `is held by ${holder}${expiresAt === null ? "" : ` ${until(expiresAt)}`}`;
+}
+
+const until = (at: number): string => `until ${new Date(at).toISOString()}`;

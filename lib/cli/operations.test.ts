@@ -126,7 +126,19 @@ test("several locks are acquired at once or none of them", async () => {
   ).toBe(0);
   expect(await run(locks, "release", "d", "--session", "me", "--fence", "1")).toBe(0);
   expect(await run(locks, "acquire", "d", "--session", "you")).toBe(1);
-  expect(said.err).toContain("d cools down after me until 20");
+  expect(said.err).toMatch(/d cools down until 20\S+Z; --wait-ms waits, as number 1 in line/);
+  const mine = { session: "me", holder: "me" };
+  await at.runtime.acquireLock(local, { key: "e", ...mine });
+  const both = at.runtime.acquireLocks(local, {
+    ...{ keys: ["e", "f"], session: "they", holder: "they", waitMs: 20_000 },
+  });
+  await vi.waitFor(async () => {
+    expect((await at.runtime.getLock(local, { key: "f" })).queue).toMatchObject([{ holder: "they" }]);
+  }, 5_000);
+  expect(await run(locks, "acquire", "f", "--session", "you")).toBe(1);
+  expect(said.err).toContain("f is free, and others are before you in line; --wait-ms waits, as number 2");
+  await at.runtime.releaseLock(local, { key: "e", session: "me", fence: 1 });
+  await both;
   await expect(run(locks, "release", "a", "b", "--session", "me")).rejects.toThrow("acquire takes several");
   await expect(run(locks, "acquire", "--session", "me")).rejects.toThrow("needs a key");
 });

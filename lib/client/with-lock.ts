@@ -145,9 +145,11 @@ type Answer = ResponseOf<"acquireLocks">;
 
 function busy({ locks }: Extract<Answer, { result: "busy" }>): LockstepError {
   const said = locks.map(({ key, holder, coolUntil }) =>
-    coolUntil === null
-      ? `The lock ${key} is held by ${holder}.`
-      : `The lock ${key} cools down after ${holder}.`,
+    coolUntil !== null
+      ? `The lock ${key} cools down.`
+      : holder !== null
+        ? `The lock ${key} is held by ${holder}.`
+        : `The lock ${key} is free, and others are before you in line.`,
   );
   const { key, holder } = must(locks[0], "what is busy is named");
   return new LockstepError("lock-busy", said.join(" "), { details: { key, holder } });

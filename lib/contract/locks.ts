@@ -99,13 +99,16 @@ export const forceReleaseBody = z.strictObject({
   reason: z.string().trim().min(3).max(1000),
 });
 
-/** Who has it, or is before the caller for it, and until when it can't be had. */
+/** Why it is not to be had. */
 const busyLock = z.object({
   key: z.string(),
-  holder: z.string(),
-  expiresAt: timestamp,
-  /** Not null: nobody holds it, it cools down after its holder. */
+  /** Null: nobody holds it. */
+  holder: z.string().nullable(),
+  /** Of the holder's lease; null: a state's hold has none. */
+  expiresAt: timestamp.nullable(),
+  /** Not null: nobody holds it, it cools down. */
   coolUntil: timestamp.nullable(),
+  /** In line, were the caller to wait: those before it come first, also for a lock that nobody holds. */
   position: z.int(),
 });
 /** A grant, or `busy`. */

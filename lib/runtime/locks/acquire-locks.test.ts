@@ -171,12 +171,22 @@ describe.each(providers)("several locks at once on %s", (provider) => {
     expect(await waits).toMatchObject({ result: "acquired" });
   });
 
+  test("who is before the caller in the line of a lock that nobody holds is not told to hold it", async () => {
+    await one("x", "b");
+    const waits = acquire("a", ["a", "b"], { waitMs: 20_000 });
+    await queued("a", "a");
+    const nobody = { holder: null, expiresAt: null, coolUntil: null };
+    expect(await one("y", "a")).toMatchObject({ result: "busy", ...nobody, position: 2 });
+    await release("x", "b");
+    expect(await waits).toMatchObject({ result: "acquired" });
+  });
+
   test("who waits stands in all queues, is granted when first in all, and nobody overtakes it in any", async () => {
     await one("x", "b");
     const waits = acquire("a", ["c", "a", "b"], { waitMs: 20_000 });
     for (const key of ["a", "b", "c"]) await queued(key, "a");
     expect((await lock("c")).queue).toMatchObject([{ keys: ["a", "b", "c"] }]);
-    expect(await one("y", "c")).toMatchObject({ result: "busy", holder: "h-a" });
+    expect(await one("y", "c")).toMatchObject({ result: "busy", holder: null });
     const behind = one("z", "c", { waitMs: 20_000 });
     await queued("c", "a", "z");
     await release("x", "b");

@@ -119,7 +119,7 @@ async function leave<T extends Told>(
     const { key, holder } = behind;
     throw new LockstepError(
       "lock-deadlock",
-      `Waiting for ${key} would never end: ${holder} is before ${args.session} and waits, directly or through others, for a lock that ${args.session} holds. Release that first.`,
+      `Waiting for ${key} would never end: ${holder ?? "another"} is before ${args.session} and waits, directly or through others, for a lock that ${args.session} holds. Release that first.`,
       { details: { key, session: args.session } },
     );
   }

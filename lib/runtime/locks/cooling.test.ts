@@ -153,7 +153,11 @@ describe.each(providers)("longest holds and cooling on %s", (provider) => {
     const mine = { key: "instance:c", session: "a" };
     await at.runtime.acquireLock(local, { ...mine, holder: "a", coolMs: 30_000 });
     await at.runtime.releaseLock(local, { ...mine, fence: 1 });
-    await expect(add()).rejects.toMatchObject({ code: "lock-busy" });
+    await expect(add()).rejects.toMatchObject({
+      code: "lock-busy",
+      message: expect.stringContaining("the lock instance:c cools down") as string,
+      details: { holder: null, expiresAt: null, coolUntil: expect.any(Number) as number },
+    });
     await advance(at.database.url, 30_000);
     expect(await add()).toMatchObject({ outcome: "handled" });
   });

@@ -181,8 +181,9 @@ test("a lock cools after its release, its expiry and its force-release: no other
     const until = bench.now + 500;
     expect(bench.acquire("b")).toMatchObject({
       result: "busy",
+      holder: null,
+      expiresAt: null,
       coolUntil: until,
-      expiresAt: until,
       position: 2,
     });
     bench.now = until - 1;
@@ -198,8 +199,7 @@ test("a cooling is of the last grant alone, and the session that had it may have
   const bench = new Bench();
   bench.acquire("a", 0, 1_000, { coolMs: 500 });
   bench.run((book) => release(book, { session: "a", fence: 1 }));
-  // Its holder's name is gone with it, its session is not.
-  expect(bench.acquire("b")).toMatchObject({ result: "busy", holder: "a" });
+  expect(bench.acquire("b")).toMatchObject({ result: "busy" });
   expect(bench.acquire("a")).toMatchObject({ result: "acquired", fence: 2 });
   bench.run((book) => release(book, { session: "a", fence: 2 }));
   expect(bench.acquire("b")).toMatchObject({ result: "acquired", fence: 3 });

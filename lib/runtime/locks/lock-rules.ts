@@ -9,7 +9,14 @@
 import { assert } from "@/lib/base/assert";
 import { waiterSilentMs } from "@/lib/base/limits";
 import type { LockLogRow, LockRow, WaiterRow } from "@/lib/store/locks";
-import { isCoolingFor, isHeldAt, type BusyLock, type LockDetails, type LockEventType } from "./lock-views";
+import {
+  isCoolingFor,
+  isHeldAt,
+  leaseEnd,
+  type BusyLock,
+  type LockDetails,
+  type LockEventType,
+} from "./lock-views";
 import { isStateSession, noLeaseUntil } from "./state-session";
 
 /** A lock during one command. */
@@ -352,14 +359,15 @@ function standInLine(
 export function busy(books: LockBooks, session: string): Acquired {
   const missing = books.filter((book) => !isHeldBy(book, session));
   const barred = missing.filter((book) => !isNext(book, session));
-  const locks = (barred.length > 0 ? barred : missing).map(({ row, queue, now }) => {
+  const locks = (barred.length > 0 ? barred : missing).map((book) => {
+    const { row, queue, now } = book;
+    const isHeld = book.isHeld();
     const place = queue.findIndex((waiter) => waiter.session === session);
-    const coolUntil = isCoolingFor(row, session, now) ? row.coolUntil : null;
     return {
       key: row.key,
-      holder: row.holder ?? queue[0]?.holder ?? row.coolSession ?? "",
-      expiresAt: coolUntil ?? row.expiresAt ?? now,
-      coolUntil,
+      holder: isHeld ? row.holder : null,
+      expiresAt: isHeld ? leaseEnd(row) : null,
+      coolUntil: !isHeld && isCoolingFor(row, session, now) ? row.coolUntil : null,
       position: (place === -1 ? queue.length : place) + 1,
     };
   });

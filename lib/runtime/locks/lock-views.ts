@@ -71,13 +71,16 @@ export interface LockLogEntry {
 export type AcquireResult =
   | { result: "acquired"; key: string; fence: number; expiresAt: number; replayed: boolean; valid: boolean }
   | ({ result: "busy" } & BusyLock);
-/** Who has it, or is before the caller for it, and until when it can't be had. */
+/** Why it is not to be had. */
 export interface BusyLock {
   key: string;
-  holder: string;
-  expiresAt: number;
-  /** Not null: nobody holds it, it cools down after its holder. */
+  /** Null: nobody holds it. */
+  holder: string | null;
+  /** Of the holder's lease; null: a state's hold has none. */
+  expiresAt: number | null;
+  /** Not null: nobody holds it, it cools down. */
   coolUntil: number | null;
+  /** In line, were the caller to wait: those before it come first, also for a lock that nobody holds. */
   position: number;
 }
 export type AcquireLocksResult =
@@ -121,6 +124,10 @@ export const isHeldAt = (
   now: number,
 ): boolean => session !== null && expired === 0 && (expiresAt ?? 0) > now;
 
+/** A state's hold has none. */
+export const leaseEnd = ({ expiresAt }: Pick<LockRow, "expiresAt">): number | null =>
+  expiresAt === noLeaseUntil ? null : expiresAt;
+
 /** Nobody's, and not yet to be given to that session; null: to a session that is new. */
 export const isCoolingFor = (
   { coolUntil, coolSession }: Pick<LockRow, "coolUntil" | "coolSession">,
@@ -138,8 +145,7 @@ export function viewLockSummary(row: LockListRow, now: number): LockSummary {
     session: row.session,
     acquiredAt: row.acquiredAt,
     renewedAt: row.renewedAt,
-    // A state's lock has none.
-    expiresAt: row.expiresAt === noLeaseUntil ? null : row.expiresAt,
+    expiresAt: leaseEnd(row),
     ttlMs: row.ttlMs === 0 ? null : row.ttlMs,
     holdUntil: row.holdUntil,
     coolUntil: isCoolingFor(row, null, now) ? row.coolUntil : null,

@@ -10,7 +10,7 @@ import type { Machine } from "@/lib/statechart/machine";
 import type { InstanceRow } from "@/lib/store/instances";
 import type { LockRow } from "@/lib/store/locks";
 import type { StoreTransaction } from "@/lib/store/store";
-import { isCoolingFor, isHeldAt } from "./lock-views";
+import { isCoolingFor, isHeldAt, leaseEnd } from "./lock-views";
 import type { Admitted } from "../stepping/turn";
 
 export const isDistributed = (machine: Machine): boolean => machine.chart.settings?.locking === "distributed";
@@ -47,13 +47,23 @@ export function senderRefusal(
   if (message.actor.startsWith("instance:") || /^(?:done|error)\.invoke\./.test(message.type)) return null;
   const key = senderLockOf(row.id);
   if (fenceKeys.includes(key)) return null;
-  if (!lock || (!isHeldAt(lock, now) && !isCoolingFor(lock, null, now))) return null;
+  if (!lock) return null;
+  const isHeld = isHeldAt(lock, now);
+  if (!isHeld && !isCoolingFor(lock, null, now)) return null;
+  const holder = isHeld ? lock.holder : null;
+  const why = isHeld ? `${holder ?? "another"} holds the lock ${key}` : `the lock ${key} cools down`;
   return new LockstepError(
     "lock-busy",
-    `Nothing was applied: ${lock.holder ?? "another"} holds the lock ${key}, without which nobody sends to this instance. Acquire it and send its fence, or try again.`,
+    `Nothing was applied: ${why}, without which nobody sends to this instance. Acquire it and send its fence, or try again.`,
     {
       retry: "later",
-      details: { instanceId: row.id, key, holder: lock.holder ?? null, expiresAt: lock.expiresAt ?? null },
+      details: {
+        instanceId: row.id,
+        key,
+        holder,
+        expiresAt: isHeld ? leaseEnd(lock) : null,
+        coolUntil: isHeld ? null : lock.coolUntil,
+      },
     },
   );
 }

@@ -322,7 +322,7 @@ test.each(providers)("I2: on %s, a state keeps its lock while no worker runs", a
   await worker.runtime.close();
   await advance(at.database.url, 24 * 3_600_000);
   const take = () => at.runtime.acquireLock(local, { key: "Z", session: "s", holder: "h" });
-  expect(await take()).toMatchObject({ result: "busy", holder: "a" });
+  expect(await take()).toMatchObject({ result: "busy", holder: "a", expiresAt: null });
   expect(await at.runtime.getLock(local, { key: "Z" })).toMatchObject({ status: "held", holder: "a" });
   await at.runtime.sendEvent(local, { instanceId: "a", type: "leave" });
   expect(await take()).toMatchObject({ result: "acquired", fence: 2 });
