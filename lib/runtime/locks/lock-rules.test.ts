@@ -200,9 +200,48 @@ test("a cooling is of the last grant alone, and the session that had it may have
   bench.acquire("a", 0, 1_000, { coolMs: 500 });
   bench.run((book) => release(book, { session: "a", fence: 1 }));
   expect(bench.acquire("b")).toMatchObject({ result: "busy" });
-  expect(bench.acquire("a")).toMatchObject({ result: "acquired", fence: 2 });
+  expect(bench.acquire("a", 0, 1_000, { coolMs: 50 })).toMatchObject({ result: "acquired", fence: 2 });
+  bench.now = 1_600;
   bench.run((book) => release(book, { session: "a", fence: 2 }));
+  bench.now = 1_650;
   expect(bench.acquire("b")).toMatchObject({ result: "acquired", fence: 3 });
+});
+
+test("I7: a cooling goes on behind its last session's next grant, however that ends, and can't be got round by it", () => {
+  for (const end of ["release", "expire", "force"] as const) {
+    const bench = new Bench();
+    bench.acquire("a", 0, 1_000, { coolMs: 5_000 });
+    bench.run((book) => release(book, { session: "a", fence: 1 }));
+    bench.now = 1_500;
+    expect(bench.acquire("a")).toMatchObject({ result: "acquired", fence: 2 });
+    expect(bench.acquire("b")).toMatchObject({ result: "busy", holder: "h-a", coolUntil: null });
+    if (end === "release") bench.run((book) => release(book, { session: "a", fence: 2 }));
+    if (end === "force") bench.run((book) => forceRelease(book, "why"));
+    if (end === "expire") bench.now = 2_500;
+    for (bench.now of [2_500, 5_999])
+      expect(bench.acquire("b")).toMatchObject({ result: "busy", holder: null, coolUntil: 6_000 });
+    expect(foldLockLog("k", bench.log)).toEqual(bench.row);
+    bench.now = 6_000;
+    expect(bench.acquire("b")).toMatchObject({ result: "acquired" });
+  }
+});
+
+test("of the cooling that was promised and that of the new grant the longer counts; one over meanwhile is none", () => {
+  const bench = new Bench();
+  const again = (coolMs: number | null) => {
+    bench.acquire("a", 0, 60_000, { coolMs });
+    bench.run((book) => release(book, { session: "a", fence: book.row.fence }));
+    return bench.row.coolUntil;
+  };
+  expect(again(5_000)).toBe(6_000);
+  bench.now = 2_000;
+  expect(again(1_000)).toBe(6_000);
+  expect(again(9_000)).toBe(11_000);
+  bench.acquire("a", 0, 60_000);
+  bench.now = 11_000;
+  bench.run((book) => release(book, { session: "a", fence: book.row.fence }));
+  expect(bench.row).toMatchObject({ coolUntil: null, coolSession: null });
+  expect(bench.acquire("b")).toMatchObject({ result: "acquired" });
 });
 
 test("an expired lease given back late cools from its expiry, not from then", () => {

@@ -113,13 +113,15 @@ export function settle(book: LockBook): void {
 type Cooling = Pick<LockRow, "coolUntil" | "coolSession">;
 const notCooling: Cooling = { coolUntil: null, coolSession: null };
 
-/** Its cooling from when it was given up, or was taken; one that was so before goes on as it was. */
+/**
+ * Its cooling from when it was given up, or was taken; one that was so before goes on as it was, one promised before this grant at
+ * least as long.
+ */
 function coolingOf({ row, now }: LockBook, from: number): Cooling {
   const { coolMs, session, coolUntil, coolSession } = row;
   if (session === null || row.expired === 1) return { coolUntil, coolSession };
-  return coolMs !== null && from + coolMs > now
-    ? { coolUntil: from + coolMs, coolSession: session }
-    : notCooling;
+  const until = Math.max(coolUntil ?? 0, coolMs === null ? 0 : from + coolMs);
+  return until > now ? { coolUntil: until, coolSession: session } : notCooling;
 }
 
 /** As the log keeps it. */
@@ -220,6 +222,9 @@ function grant(
   const { ttlMs, holdMaxMs, coolMs } = to;
   const holdUntil = holdMaxMs === null ? null : now + holdMaxMs;
   const expiresAt = ttlMs === 0 ? noLeaseUntil : Math.min(now + ttlMs, holdUntil ?? Infinity);
+  // Its last session has it anew: what the others were told goes on behind it.
+  const { coolUntil, coolSession } = book.row;
+  const cooling: Cooling = (coolUntil ?? 0) > now ? { coolUntil, coolSession } : notCooling;
   book.row = {
     ...book.row,
     fence: book.row.fence + 1,
@@ -232,9 +237,13 @@ function grant(
     expired: 0,
     holdUntil,
     coolMs,
-    ...notCooling,
+    ...cooling,
   };
-  const more = { ...(holdUntil === null ? {} : { holdUntil }), ...(coolMs === null ? {} : { coolMs }) };
+  const more = {
+    ...(holdUntil === null ? {} : { holdUntil }),
+    ...(coolMs === null ? {} : { coolMs }),
+    ...told(cooling),
+  };
   book.enter(type, { actor: to.actor, details: { ...details, ttlMs, expiresAt, ...more } });
 }
 
@@ -504,7 +513,7 @@ function foldEntry(row: LockRow, entry: LockLogRow): LockRow {
         expired: 0,
         holdUntil: numberOf(details["holdUntil"]),
         coolMs: numberOf(details["coolMs"]),
-        ...notCooling,
+        ...coolingIn(details),
       };
     case "RENEWED":
       return {
