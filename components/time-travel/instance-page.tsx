@@ -675,7 +675,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
       ) : null}
       {dialog === "delete" ? (
         <DeleteInstanceDialog
-          instanceId={instance.id}
+          instance={instance}
           onClose={() => setDialog(null)}
           onDeleted={() => {
             showToast(`${instance.id} is deleted. Its log stays.`);
