@@ -20,7 +20,7 @@ import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
 import type { BatchCount, BatchSelection, BatchVerb, BatchView } from "@/lib/contract/batches";
-import { batchWords, instancesWords, unfit } from "./batch-words";
+import { batchWords, instancesWords, numberProblem, targetWords, unfit } from "./batch-words";
 
 export function BatchDialog({
   verb,
@@ -47,9 +47,9 @@ export function BatchDialog({
     queryFn: ({ signal }) => client.countBatch({ selection }, { signal }),
   });
   const pairs = readMapping(mapping);
-  const rateProblem = problemOf(rate, 10_000);
-  const seqProblem = seq === "" ? "Name an entry." : problemOf(seq, Number.MAX_SAFE_INTEGER);
-  const versionProblem = problemOf(version, Number.MAX_SAFE_INTEGER);
+  const rateProblem = numberProblem(rate, 10_000);
+  const seqProblem = seq === "" ? "Name an entry." : numberProblem(seq, Number.MAX_SAFE_INTEGER);
+  const versionProblem = numberProblem(version, Number.MAX_SAFE_INTEGER);
   const args: ArgsOf<"createBatch"> = {
     verb,
     selection,
@@ -69,6 +69,14 @@ export function BatchDialog({
   });
   const count = counted.data;
   const typedCount = count ? String(count.count) : "";
+  const target =
+    seqProblem || versionProblem
+      ? null
+      : targetWords({
+          verb,
+          seq: verb === "reset" ? Number(seq) : null,
+          version: verb === "migrate" && version !== "" ? Number(version) : null,
+        });
   const why = !count
     ? "Counting"
     : count.count === 0
@@ -113,7 +121,11 @@ export function BatchDialog({
             onClick={() => make.mutate()}
             data-testid="batch-submit"
           >
-            {make.isPending ? "Asking…" : `${words.label}${count ? ` ${instancesWords(count)}` : ""}`}
+            {make.isPending
+              ? "Asking…"
+              : [words.label, count ? instancesWords(count) : null, target]
+                  .filter((part) => part !== null)
+                  .join(" ")}
           </Button>
         </>
       }
@@ -261,12 +273,6 @@ function Counted({ verb, count, whole }: { verb: BatchVerb; count: BatchCount | 
     </div>
   );
 }
-
-/** What is wrong with a number that may be left out. */
-const problemOf = (text: string, max: number): string | null =>
-  text === "" || (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= max)
-    ? null
-    : `A whole number from 1${max > 1e6 ? " on" : ` to ${formatCount(max)}`}.`;
 
 /** Pairs of names, or what is wrong with them. */
 function readMapping(text: string): Record<string, string> | string {

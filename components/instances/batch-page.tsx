@@ -23,8 +23,8 @@ import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
 import type { BatchItem, BatchView } from "@/lib/contract/batches";
-import { BatchChip } from "./batch-chip";
-import { batchWords, itemLooks, leftOf, progressWords } from "./batch-words";
+import { BatchChip, BatchName } from "./batch-chip";
+import { batchWords, filterWords, itemLooks, leftOf, progressWords, targetWords } from "./batch-words";
 
 const pageSize = 50;
 const rereadMs = 1_000;
@@ -83,7 +83,7 @@ function Shown({ batch, crumbs }: { batch: BatchView; crumbs: Parameters<typeof 
     <>
       <PageHeader
         crumbs={crumbs ?? []}
-        title={batch.name}
+        title={<BatchName batch={batch} />}
         actions={
           <>
             <CopyCurl line={() => curlOf("getBatch", { batchId }, { baseUrl: window.location.origin })} />
@@ -102,8 +102,7 @@ function Shown({ batch, crumbs }: { batch: BatchView; crumbs: Parameters<typeof 
         <Bar batch={batch} />
         <dl className="mt-3 grid grid-cols-6 gap-x-4 gap-y-2.5 max-lg:grid-cols-3">
           <Fact name="Verb">
-            {batchWords[batch.verb].label}
-            {batch.version === null ? "" : ` ${batch.version}`}
+            {batchWords[batch.verb].label} {targetWords(batch)}
           </Fact>
           <Fact name="Instances">
             {"filter" in batch.selection
@@ -135,11 +134,6 @@ function Shown({ batch, crumbs }: { batch: BatchView; crumbs: Parameters<typeof 
     </>
   );
 }
-
-const filterWords = (filter: object): string => {
-  const parts = Object.entries(filter).map(([name, value]) => `${name} ${String(value)}`);
-  return parts.length === 0 ? "all" : parts.join(", ");
-};
 
 /** How far it is, by outcome; the words beside it say the same. */
 function Bar({ batch }: { batch: BatchView }) {

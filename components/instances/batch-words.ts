@@ -2,13 +2,13 @@
  * Batches in words: the verbs that can be done to many, which instances they fit, and how far a batch is.
  */
 import {
+  ArrowRightLeft,
   Check,
   CircleX,
   GitFork,
-  History,
   Hourglass,
   Inbox,
-  MoveUpRight,
+  Rewind,
   Square,
   Trash2,
   type LucideIcon,
@@ -51,8 +51,8 @@ export const batchWords: Record<BatchVerb, BatchWords> = {
     ],
   },
   reset: {
-    label: "Put back",
-    icon: History,
+    label: "Reset",
+    icon: Rewind,
     danger: true,
     from: ["running", "suspended", "cancelling", "failed", "stuck"],
     does: [
@@ -78,8 +78,8 @@ export const batchWords: Record<BatchVerb, BatchWords> = {
     ],
   },
   migrate: {
-    label: "Move to version",
-    icon: MoveUpRight,
+    label: "Migrate",
+    icon: ArrowRightLeft,
     danger: false,
     from: ["queued", "running", "suspended", "cancelling", "compensating", "stuck", "failed"],
     does: [
@@ -100,6 +100,33 @@ export const batchVerbs = [
   "terminate",
   "delete",
 ] as const satisfies readonly BatchVerb[];
+
+/** What is asked beside the verb: `to #1`, `from #412`, `to v3`; null: nothing. */
+export function targetWords({
+  verb,
+  seq,
+  version,
+}: Pick<BatchView, "verb" | "seq" | "version">): string | null {
+  if (version !== null) return `to v${version}`;
+  if (seq !== null) return `${verb === "fork" ? "from" : "to"} #${formatCount(seq)}`;
+  return verb === "fork" ? "from each one’s newest" : null;
+}
+
+/** `status failed, label site:north, label line:2`. */
+export function filterWords(filter: object): string {
+  const parts = Object.entries(filter).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name} ${String(each)}`),
+  );
+  return parts.length === 0 ? "all" : parts.join(", ");
+}
+
+/** What is wrong with a number that may be left out. */
+export function numberProblem(text: string, max: number): string | null {
+  if (text === "") return null;
+  if (!/^\d+$/.test(text) || Number(text) < 1)
+    return `A whole number from 1${max > 1e6 ? " on" : ` to ${formatCount(max)}`}.`;
+  return Number(text) <= max ? null : `Too large: at most ${formatCount(max)}.`;
+}
 
 /** `1,204`, `100,000+`. */
 export const countWords = ({ count, capped }: Pick<BatchCount, "count" | "capped">): string =>

@@ -20,7 +20,7 @@ import { useUrlParams } from "@/components/ui/use-url-params";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
 import type { BatchView } from "@/lib/contract/batches";
-import { BatchChip } from "./batch-chip";
+import { BatchChip, BatchName } from "./batch-chip";
 import { progressWords } from "./batch-words";
 
 const pageSize = 50;
@@ -95,7 +95,7 @@ export function BatchesPage() {
 }
 
 const columns: Column<BatchView>[] = [
-  { key: "name", header: "Batch", cell: (batch) => <span title={batch.name}>{batch.name}</span> },
+  { key: "name", header: "Batch", cell: (batch) => <BatchName batch={batch} /> },
   { key: "status", header: "Status", width: "104px", cell: (batch) => <BatchChip batch={batch} /> },
   { key: "progress", header: "Progress", width: "190px", cell: progressWords },
   {

@@ -10,7 +10,7 @@ test("an instance is offered what makes sense in its status, and nothing once it
   expect(possibleVerbs("completed")).toEqual([]);
 });
 
-test("what has not ended can be moved to another version; what runs or halted can be put back", () => {
+test("what has not ended can be moved to another version; what runs or halted can be reset", () => {
   expect(["running", "queued", "stuck", "completed", "terminated"].map(canMigrate)).toEqual([
     true,
     true,

@@ -81,7 +81,7 @@ export const controlWords: Record<ControlVerb, ControlWords> = {
 export const possibleVerbs = (status: string): ControlVerb[] =>
   controlVerbs.filter((verb) => controlWords[verb].from.includes(status as InstanceStatus));
 
-/** Statuses from which it can be put back to an earlier entry. */
+/** Statuses from which it can be reset to an earlier entry. */
 const resettable: readonly InstanceStatus[] = ["running", "suspended", "cancelling", "failed", "stuck"];
 export const canReset = (status: string): boolean => resettable.includes(status as InstanceStatus);
 

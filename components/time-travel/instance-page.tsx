@@ -300,7 +300,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                 ...(canMigrate(instance.status)
                   ? [
                       {
-                        label: "Migrate to another version…",
+                        label: "Migrate…",
                         icon: ArrowRightLeft,
                         onSelect: () => setDialog("migrate"),
                         testId: "migrate",
@@ -316,7 +316,7 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
                 ...(canReset(instance.status)
                   ? [
                       {
-                        label: live ? "Start again from…" : `Start again from #${formatCount(cursor)}…`,
+                        label: live ? "Reset…" : `Reset to #${formatCount(cursor)}…`,
                         icon: Rewind,
                         danger: true,
                         onSelect: () => setDialog("reset"),
@@ -651,7 +651,9 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
           onDone={({ seq, configuration }) => {
             setDialog(null);
             backToLive();
-            showToast(`#${formatCount(seq)}: ${instance.id} started again in ${configuration.join(", ")}.`);
+            showToast(
+              `#${formatCount(seq)}: ${instance.id} was reset and goes on in ${configuration.join(", ")}.`,
+            );
           }}
         />
       ) : null}

@@ -1,6 +1,6 @@
 "use client";
 /**
- * Puts an instance back to an earlier entry: where it goes on, what is abandoned for that, and the reason.
+ * Resets an instance to an earlier entry: where it goes on, what is abandoned for that, and the reason.
  *
  * Holds: what is counted as abandoned is what was there when it was shown: an instance that has moved on since is left alone.
  */
@@ -89,8 +89,8 @@ export function ResetDialog({
       onOpenChange={(open) => (open ? undefined : onClose())}
       title={
         <span className="min-w-0 break-words">
-          Start <span className="font-mono">{instance.id}</span> again
-          {point.seq === null ? "" : ` from #${formatCount(point.seq)}`}
+          Reset <span className="font-mono">{instance.id}</span>
+          {point.seq === null ? "" : ` to #${formatCount(point.seq)}`}
         </span>
       }
       initialFocus={at === null ? pointField : reasonField}
@@ -111,12 +111,12 @@ export function ResetDialog({
             onClick={() => reset.mutate()}
             data-testid="reset-submit"
           >
-            {reset.isPending ? "Starting…" : "Start again"}
+            {reset.isPending ? "Resetting…" : "Reset"}
           </Button>
         </>
       }
     >
-      <Field label="After event" hint={`1 to ${formatCount(instance.seq)}`} error={pointError}>
+      <Field label="To event" hint={`1 to ${formatCount(instance.seq)}`} error={pointError}>
         {(wiring) => (
           <Input
             {...wiring}
@@ -166,7 +166,7 @@ export function ResetDialog({
         )}
       </Field>
       {reset.error && refused !== "seq" && refused !== "reason" ? (
-        <ErrorPanel className="mt-3.5" title={`Couldn’t start ${instance.id} again`} error={reset.error} />
+        <ErrorPanel className="mt-3.5" title={`Couldn’t reset ${instance.id}`} error={reset.error} />
       ) : null}
     </Dialog>
   );
