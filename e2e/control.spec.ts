@@ -169,7 +169,7 @@ test("suspend, resume, end, redrive, start again, migrate, and a child seen from
     await page.goto("/instances/control-four?tab=children");
     await expect(page.getByTestId("child")).toHaveCount(3);
     await expect(page.getByTestId("waits-banner")).toContainText(
-      "It waits for what legs invoked: instances.",
+      "It waits for the children of legs. 0 of 3 children done.",
     );
     const child = page.getByTestId("child").first().getByRole("link");
     const id = (await child.textContent()) ?? "";
@@ -184,7 +184,7 @@ test("suspend, resume, end, redrive, start again, migrate, and a child seen from
     await page.goto("/instances?id=control-four");
     await page.getByTestId("filter-condition").click();
     await page.getByRole("button", { name: "a child instance" }).click();
-    await expect(page.getByTestId("instance-row")).toContainText("what legs invoked");
+    await expect(page.getByTestId("instance-row")).toContainText("waits for the children of legs");
   });
 });
 

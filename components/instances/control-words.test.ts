@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { InstanceStatus } from "@/lib/contract/instances";
-import { canMigrate, canReset, haltOf, possibleVerbs, waitsFor } from "./control-words";
+import {
+  canMigrate,
+  canReset,
+  haltOf,
+  namesIn,
+  possibleVerbs,
+  shortReasonOf,
+  splitNames,
+  waitsFor,
+} from "./control-words";
 
 test("an instance is offered what makes sense in its status, and nothing once it has ended", () => {
   expect(possibleVerbs("running")).toEqual(["suspend", "cancel", "terminate"]);
@@ -63,4 +72,34 @@ test("what an instance waits for is one sentence, however much it is", () => {
   expect(waitsFor({ conditions: [...conditions, ...conditions, ...conditions] })).toMatch(
     / And for 2 more\.$/,
   );
+});
+
+test("children are told by their invocation, locks by their keys before who holds them", () => {
+  const child = { for: "child" as const, taskId: "1:kids", of: "each", by: null, until: null, reason: "" };
+  expect(waitsFor({ conditions: [child] })).toBe("It waits for the children of kids.");
+  expect(shortReasonOf({ ...child, of: "chart" })).toBe("the child of kids");
+  const reason = "the locks zone:A1, which agv-1 holds; zone:B2, which agv-1 holds";
+  const lock = { ...child, for: "lock" as const, of: "zone:A1, zone:B2", by: "agv-1", reason };
+  expect(shortReasonOf(lock)).toBe("the locks zone:A1, zone:B2");
+  expect(shortReasonOf({ ...lock, of: "lock", by: null, reason: "the locks of zone" })).toBe(
+    "the locks of zone",
+  );
+  expect(splitNames(reason, namesIn(lock)).filter((_, place) => place % 2 === 1)).toEqual([
+    "zone:A1",
+    "agv-1",
+    "zone:B2",
+    "agv-1",
+  ]);
+});
+
+test("a name is found as it stands alone, not inside another word", () => {
+  expect(splitNames("a worker that takes pay (a.b)", ["pay", "a.b"])).toEqual([
+    "a worker that takes ",
+    "pay",
+    " (",
+    "a.b",
+    ")",
+  ]);
+  expect(splitNames("payment", ["pay"])).toEqual(["payment"]);
+  expect(splitNames("nothing", [])).toEqual(["nothing"]);
 });

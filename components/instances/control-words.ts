@@ -1,7 +1,20 @@
 /**
  * The control verbs in words: when they make sense, what they do, and how a status that an operator made reads.
  */
-import { Ban, OctagonX, Pause, Play, RotateCcw, type LucideIcon } from "lucide-react";
+import {
+  Ban,
+  Boxes,
+  Cpu,
+  KeyRound,
+  Lock,
+  OctagonX,
+  Pause,
+  Play,
+  RotateCcw,
+  UserRound,
+  ZapOff,
+  type LucideIcon,
+} from "lucide-react";
 import { formatCount } from "@/components/ui/time";
 import type { ConditionName, InstanceStatus, InstanceSummary } from "@/lib/contract/instances";
 
@@ -90,13 +103,51 @@ export const canMigrate = (status: string): boolean => possibleVerbs(status).len
 
 type Awaiting = Pick<InstanceSummary, "status" | "conditions">;
 
+type Condition = InstanceSummary["conditions"][number];
+
+/** Its invocation's id, as the chart has it; null: of a concurrency key. */
+const invokeIdOf = ({ taskId }: Condition): string | null =>
+  taskId === null ? null : taskId.slice(taskId.indexOf(":") + 1);
+
+/** The locks that it waits for; none: it has just asked. */
+export const locksAwaited = ({ for: kind, of, by }: Condition): string[] =>
+  kind !== "lock" || (of === "lock" && by === null) ? [] : of.split(", ");
+
+/** To be put after "waits for". */
+export function reasonOf(condition: Condition): string {
+  if (condition.for !== "child") return condition.reason;
+  return `the ${condition.of === "chart" ? "child" : "children"} of ${invokeIdOf(condition) ?? ""}`;
+}
+
+/** The point of it first, for a narrow place; the whole is `waitsFor`. */
+export function shortReasonOf(condition: Condition): string {
+  const locks = locksAwaited(condition);
+  return locks.length === 0
+    ? reasonOf(condition)
+    : `the ${locks.length === 1 ? "lock" : "locks"} ${locks.join(", ")}`;
+}
+
+/** What of the words about it are names. */
+export const namesIn = (condition: Condition): string[] =>
+  [...locksAwaited(condition), condition.of, condition.by, invokeIdOf(condition)].filter(
+    (name) => name !== null && name !== "",
+  ) as string[];
+
+/** The text in pieces, the names apart: each odd one is a name. */
+export function splitNames(text: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [text];
+  const longestFirst = [...names].sort((a, b) => b.length - a.length);
+  const any = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  return text.split(new RegExp(`(?<![\\w-])(${any})(?![\\w-])`));
+}
+
 /** What it waits for, in one sentence; null: for nothing but events and time. */
 export function waitsFor({
   conditions: [first, ...more],
 }: Pick<InstanceSummary, "conditions">): string | null {
   if (!first) return null;
   const others = more.length === 0 ? "" : ` And for ${formatCount(more.length)} more.`;
-  return `It waits for ${first.reason}.${others}`;
+  return `It waits for ${reasonOf(first)}.${others}`;
 }
 
 /** What an instance can be found by. */
@@ -107,6 +158,15 @@ export const conditionLabels: Record<ConditionName, string> = {
   human: "a person",
   child: "a child instance",
   breaker: "a breaker",
+};
+
+export const conditionIcons: Record<ConditionName, LucideIcon> = {
+  key: KeyRound,
+  lock: Lock,
+  task: Cpu,
+  human: UserRound,
+  child: Boxes,
+  breaker: ZapOff,
 };
 
 /** What an instance that does not run waits for, and the verb that helps; null: nothing to say. */

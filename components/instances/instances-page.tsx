@@ -6,7 +6,7 @@
  * instances wait behind an "n new" button. A selection lasts as long as its filters; "all that match" is what the server finds.
  */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ArrowUp, Boxes, CircleX, Hourglass, Plus, type LucideIcon } from "lucide-react";
+import { ArrowUp, Boxes, CircleX, Plus, type LucideIcon } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { Route } from "next";
@@ -31,12 +31,15 @@ import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
 import type { BatchVerb } from "@/lib/contract/batches";
 import type { ChartSummary } from "@/lib/contract/charts";
+import { labelFilter } from "@/lib/contract/common";
 import { conditionName, type InstanceStatus, type InstanceSummary } from "@/lib/contract/instances";
 import { BatchDialog } from "./batch-dialog";
-import { conditionLabels, waitsFor } from "./control-words";
+import { conditionIcons, conditionLabels, namesIn, reasonOf, shortReasonOf } from "./control-words";
 import { SelectionBar } from "./selection-bar";
 import { StartInstanceDialog } from "./start-instance-dialog";
 import { StatusChip } from "./status-chip";
+import { useDeclaredFields } from "./use-declared-fields";
+import { WithNames } from "./with-names";
 
 const pageSize = 50;
 const segments = ["running", "queued", "suspended", "failed", "stuck", "completed", "cancelled"] as const;
@@ -67,6 +70,10 @@ export function InstancesPage() {
     placeholderData: keepPreviousData,
   });
   const charts = useQuery({ queryKey: queryKeys.charts, queryFn: () => client.listCharts() });
+  const fields = useDeclaredFields(
+    charts.data?.items.find(({ id }) => id === filters.chartId)?.version ?? null,
+    filters.chartId,
+  );
   const { rows, newCount, showNew } = useSteadyRows(
     page.data?.items,
     page.isPlaceholderData,
@@ -176,14 +183,17 @@ export function InstancesPage() {
           values={filters.label ?? []}
           onChange={(label) => filter({ label })}
           placeholder="key:value"
+          check={labelProblem}
           testId="filter-label"
         />
-        {filters.chartId === null && filters.index === null ? null : (
+        {filters.index === null && !fields ? null : (
           <FilterChips
             name="Field"
             values={filters.index ?? []}
             onChange={(index) => filter({ index })}
-            placeholder="field:value"
+            fields={fields}
+            placeholder="exact value"
+            check={fields ? undefined : () => "Choose a chart first."}
             testId="filter-field"
           />
         )}
@@ -300,22 +310,22 @@ export function InstancesPage() {
 }
 
 const columns: Column<InstanceSummary>[] = [
-  { key: "id", header: "Instance", width: "180px", cell: (row) => <span title={row.id}>{row.id}</span> },
+  { key: "id", header: "Instance", width: "172px", cell: (row) => <span title={row.id}>{row.id}</span> },
   {
     key: "chart",
     header: "Chart",
-    width: "148px",
+    width: "124px",
     cell: (row) => (
       <>
         {row.chartId} <span className="text-text-3">v{row.version}</span>
       </>
     ),
   },
-  { key: "status", header: "Status", width: "112px", cell: (row) => <StatusChip status={row.status} /> },
+  { key: "status", header: "Status", width: "108px", cell: (row) => <StatusChip status={row.status} /> },
   {
     key: "state",
     header: "State",
-    width: "184px",
+    width: "128px",
     cell: (row) => {
       const text = row.configuration.join(" · ");
       return text ? <span title={text}>{text}</span> : <span className="text-text-3">–</span>;
@@ -323,7 +333,7 @@ const columns: Column<InstanceSummary>[] = [
   },
   {
     key: "why",
-    header: "Why",
+    header: "Waits for, why",
     optional: true,
     cell: (row) =>
       row.error ? (
@@ -337,25 +347,32 @@ const columns: Column<InstanceSummary>[] = [
   {
     key: "key",
     header: "Business key",
-    width: "116px",
+    width: "104px",
     optional: true,
     cell: (row) => <span className="font-mono text-text-2">{row.businessKey ?? "–"}</span>,
   },
   {
     key: "event",
     header: "Last event",
-    width: "128px",
-    cell: (row) => <span className="font-mono text-text-2">{row.lastEvent ?? "–"}</span>,
+    width: "104px",
+    cell: (row) => (
+      <span className="font-mono text-text-2" title={row.lastEvent ?? undefined}>
+        {row.lastEvent ?? "–"}
+      </span>
+    ),
   },
-  { key: "seq", header: "Seq", width: "64px", align: "right", cell: (row) => formatCount(row.seq) },
+  { key: "seq", header: "Seq", width: "56px", align: "right", cell: (row) => formatCount(row.seq) },
   {
     key: "age",
     header: "Quiet for",
-    width: "92px",
+    width: "84px",
     align: "right",
     cell: (row) => <Since at={row.updatedAt} />,
   },
 ];
+
+const labelProblem = (typed: string): string | null =>
+  labelFilter.safeParse(typed).success ? null : "Write key:value, as site:north.";
 
 function countByStatus(
   charts: readonly ChartSummary[] | undefined,
@@ -440,10 +457,13 @@ function useSelection(filterKey: string, shown: readonly string[]) {
 
 /** What it waits for. */
 function Awaited({ row }: { row: InstanceSummary }) {
-  const text = waitsFor(row);
-  return text === null ? null : (
-    <Why icon={Hourglass} title={text}>
-      {row.conditions[0]?.reason}
+  const [first, ...more] = row.conditions;
+  if (!first) return null;
+  return (
+    <Why icon={conditionIcons[first.for]} title={row.conditions.map(reasonOf).join("; ")}>
+      <span className="text-text-2">waits for </span>
+      <WithNames text={shortReasonOf(first)} names={namesIn(first)} />
+      {more.length === 0 ? null : <span className="text-text-2"> and {formatCount(more.length)} more</span>}
     </Why>
   );
 }

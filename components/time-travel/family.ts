@@ -97,6 +97,12 @@ export function familyWords(family: Family): string {
   return [...done, ...rest].join(" · ");
 }
 
+/** `11 of 40 children done`: ended one way or another; null: the family has nothing to count yet. */
+export const doneWords = ({ total, succeeded, failed, ended }: Family): string | null =>
+  total === 0
+    ? null
+    : `${formatCount(succeeded + failed + ended)} of ${formatCount(total)} ${total === 1 ? "child" : "children"} done`;
+
 const countOf = (succeeded: number, total: number): string =>
   `${formatCount(succeeded)} of ${formatCount(total)} succeeded`;
 

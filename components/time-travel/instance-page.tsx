@@ -38,12 +38,14 @@ import {
   canReset,
   controlWords,
   haltOf,
+  namesIn,
   possibleVerbs,
   waitsFor,
   type ControlVerb,
 } from "@/components/instances/control-words";
 import { DeadLettersDialog } from "@/components/instances/dead-letters-dialog";
 import { StatusChip } from "@/components/instances/status-chip";
+import { WithNames } from "@/components/instances/with-names";
 import { Banner } from "@/components/ui/banner";
 import { Button } from "@/components/ui/button";
 import { Token } from "@/components/ui/chip";
@@ -91,6 +93,7 @@ import { TasksTab } from "./tasks-tab";
 import { TimersTab } from "./timers-tab";
 import { useChartVersion } from "./use-chart-version";
 import { useEntryDetail, useFindEntry, usePrefetchSeq, useStateAt } from "./use-history";
+import { WaitsBanner } from "./waits-banner";
 import { WhyTab } from "./why-tab";
 
 const tabNames = ["state", "context", "diff", "why", "timers", "tasks", "locks", "children"] as const;
@@ -239,7 +242,6 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
   const hasFamily =
     instance.parent !== null || tab === "children" || (version ? asksForChildren(version.tree) : false);
   const halt = haltOf(instance);
-  const waiting = waitsFor(instance);
   const verbs = possibleVerbs(instance.status);
   const verbItem = (verb: ControlVerb): MenuItem => ({
     label: `${controlWords[verb].label}…`,
@@ -412,22 +414,19 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
             </Button>
           }
         >
-          <strong className="font-semibold">{halt.title}</strong> {halt.text}
+          <strong className="font-semibold">{halt.title}</strong>{" "}
+          <WithNames text={halt.text} names={instance.conditions.slice(0, 1).flatMap(namesIn)} />
           {instance.blockedBy === null ? null : (
             <>
               {" "}
               <Link className="underline" href={`/instances/${encodeURIComponent(instance.blockedBy)}`}>
-                Look at {instance.blockedBy}
+                Look at <span className="font-mono text-table">{instance.blockedBy}</span>
               </Link>
             </>
           )}
         </Banner>
       ) : null}
-      {live && !halt && waiting !== null ? (
-        <Banner tone="past" icon={Hourglass} testId="waits-banner">
-          {waiting}
-        </Banner>
-      ) : null}
+      {live && !halt ? <WaitsBanner instance={instance} /> : null}
       {shown && !shown.hashMatches ? (
         <Banner
           tone="wrong"

@@ -1,20 +1,25 @@
 "use client";
 /**
  * One filter of a list: closed it says `State all` or `State is waiting ×`; open it asks.
+ *
+ * Holds: what cannot be asked for is said where it was typed, and the list stays as it is.
  */
-import { ChevronDown, X } from "lucide-react";
+import { ChevronDown, Plus, X } from "lucide-react";
 import { Popover } from "radix-ui";
 import { useState } from "react";
 import { Button } from "./button";
 import { cn } from "./class-names";
-import { Input } from "./field";
+import { Field, Input, Select } from "./field";
 
 export function FilterChip({
   name,
   value,
   onChange,
   options,
+  fields,
   placeholder,
+  check,
+  isMore = false,
   testId,
 }: {
   name: string;
@@ -22,21 +27,41 @@ export function FilterChip({
   onChange: (value: string | null) => void;
   /** A closed list to choose from; without it the value is typed. */
   options?: { value: string; label: string }[];
+  /** The value is typed, what it is of is chosen: `field:value`. */
+  fields?: readonly string[] | undefined;
   placeholder?: string;
+  /** What is wrong with what was typed; null: nothing. */
+  check?: ((typed: string) => string | null) | undefined;
+  /** Asks for one more beside those that are there. */
+  isMore?: boolean;
   testId: string;
 }) {
   const [open, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [field, setField] = useState("");
+  const [first] = fields ?? [];
+  const chosenField = field === "" ? (first ?? "") : field;
   const choose = (next: string | null): void => {
     onChange(next);
     setOpen(false);
   };
   const chosen = options?.find((option) => option.value === value)?.label ?? value;
+  const submit = (): void => {
+    const text = typed.trim();
+    const problem = text === "" ? null : (check?.(text) ?? null);
+    setWrong(problem);
+    if (problem !== null) return;
+    choose(text === "" ? null : fields ? `${chosenField}:${text}` : text);
+  };
   return (
     <Popover.Root
       open={open}
       onOpenChange={(next) => {
-        setTyped(value ?? "");
+        const [of, text] = fields ? splitField(value, fields) : ["", value ?? ""];
+        setField(of);
+        setTyped(text);
+        setWrong(null);
         setOpen(next);
       }}
     >
@@ -50,11 +75,17 @@ export function FilterChip({
           data-testid={testId}
           className="flex items-center gap-1.5 px-2 focus-visible:-outline-offset-2"
         >
-          <span className="text-text-2">{name}</span>
-          <span className={cn("max-w-40 truncate font-medium", value === null ? "text-text" : "text-accent")}>
-            {value === null ? "all" : chosen}
-          </span>
-          {value === null ? <ChevronDown size={12} aria-hidden className="text-text-3" /> : null}
+          {isMore ? <Plus size={12} aria-hidden className="text-text-3" /> : null}
+          <span className="text-text-2">{isMore ? `Add ${name.toLowerCase()}…` : name}</span>
+          {isMore ? null : (
+            <span
+              className={cn("max-w-40 truncate font-medium", value === null ? "text-text" : "text-accent")}
+              title={chosen ?? undefined}
+            >
+              {value === null ? "all" : chosen}
+            </span>
+          )}
+          {value === null && !isMore ? <ChevronDown size={12} aria-hidden className="text-text-3" /> : null}
         </Popover.Trigger>
         {value === null ? null : (
           <button
@@ -89,25 +120,54 @@ export function FilterChip({
               ))}
               {options.length === 0 ? <li className="px-2 py-1.5 text-text-3">None yet.</li> : null}
             </ul>
+          ) : fields?.length === 0 ? (
+            <p className="px-2 py-1.5 text-body text-text-2">
+              The chart names no field to find its instances by:{" "}
+              <span className="font-mono">settings.index</span>.
+            </p>
           ) : (
             <form
-              className="flex gap-1.5 p-1"
+              className="flex flex-col gap-2 p-1"
               onSubmit={(event) => {
                 event.preventDefault();
-                choose(typed.trim() || null);
+                submit();
               }}
             >
-              <Input
-                aria-label={name}
-                placeholder={placeholder}
-                value={typed}
-                mono
-                autoFocus
-                onChange={(event) => setTyped(event.target.value)}
-                className="h-7"
-                data-testid={`${testId}-value`}
-              />
-              <Button type="submit">Filter</Button>
+              {fields ? (
+                <Field label={name}>
+                  {(wiring) => (
+                    <Select
+                      {...wiring}
+                      value={chosenField}
+                      onChange={(event) => setField(event.target.value)}
+                      data-testid={`${testId}-name`}
+                    >
+                      {fields.map((each) => (
+                        <option key={each} value={each}>
+                          {each}
+                        </option>
+                      ))}
+                    </Select>
+                  )}
+                </Field>
+              ) : null}
+              <div className="flex items-end gap-1.5">
+                <Field label={fields ? "Value" : name} error={wrong} className="flex-1">
+                  {(wiring) => (
+                    <Input
+                      {...wiring}
+                      placeholder={placeholder}
+                      value={typed}
+                      mono
+                      autoFocus
+                      onChange={(event) => setTyped(event.target.value)}
+                      className="h-7"
+                      data-testid={`${testId}-value`}
+                    />
+                  )}
+                </Field>
+                <Button type="submit">Filter</Button>
+              </div>
             </form>
           )}
         </Popover.Content>
@@ -121,26 +181,40 @@ export function FilterChips({
   name,
   values,
   onChange,
+  fields,
   placeholder,
+  check,
   testId,
 }: {
   name: string;
   values: readonly string[];
   onChange: (values: string[]) => void;
+  fields?: readonly string[] | undefined;
   placeholder: string;
+  check?: ((typed: string) => string | null) | undefined;
   testId: string;
 }) {
   return [...values, null].map((value, place) => (
     <FilterChip
       key={value ?? ""}
-      name={value === null && place > 0 ? `And ${name.toLowerCase()}` : name}
+      name={name}
+      isMore={value === null && place > 0}
       value={value}
       onChange={(next) => {
         const others = values.filter((each) => each !== value && each !== next);
         onChange(next === null ? others : [...others, next]);
       }}
+      fields={fields}
       placeholder={placeholder}
+      check={check}
       testId={value === null ? testId : `${testId}-${place}`}
     />
   ));
+}
+
+/** `field:value` in two; a field may have colons in its name, the longest that fits is meant. */
+function splitField(value: string | null, fields: readonly string[]): [field: string, text: string] {
+  if (value === null) return ["", ""];
+  const field = fields.filter((each) => value.startsWith(`${each}:`)).sort((a, b) => b.length - a.length)[0];
+  return field === undefined ? ["", value] : [field, value.slice(field.length + 1)];
 }
