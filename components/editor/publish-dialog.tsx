@@ -150,7 +150,7 @@ function OpenDialog({ open, onOpenChange, flush }: Props) {
             <label className="mt-2 flex items-start gap-2">
               <input
                 type="checkbox"
-                className="mt-0.5 accent-accent"
+                className="mt-0.5"
                 data-testid="accept-placeholders"
                 checked={accepted}
                 onChange={(event) => setAccepted(event.target.checked)}

@@ -243,7 +243,6 @@ function StartHere({ tree, state }: { tree: ChartTree; state: TreeState }) {
     <label className="mt-2.5 flex items-center gap-2 text-body">
       <input
         type="checkbox"
-        className="accent-accent"
         checked={starts}
         disabled={starts}
         onChange={() => run({ do: "set-initial", state: state.name })}

@@ -149,7 +149,6 @@ export function TransitionInspector({
         <label className="mt-2 flex items-center gap-2 text-body">
           <input
             type="checkbox"
-            className="accent-accent"
             checked={spec.reenter === true}
             onChange={(event) => patch({ reenter: event.target.checked })}
           />

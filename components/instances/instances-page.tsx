@@ -268,20 +268,22 @@ export function InstancesPage() {
       </div>
       <ListFooter
         count={
-          <span className="flex items-center gap-3">
-            {rows ? `${formatCount(rows.length)} shown${nextCursor ? ", more follow" : ""}` : ""}
-            {newCount > 0 ? (
-              <Button
-                size="sm"
-                onClick={showNew}
-                className="border-accent text-accent"
-                data-testid="show-new"
-              >
-                <ArrowUp size={12} aria-hidden />
-                {formatCount(newCount)} new
-              </Button>
-            ) : null}
-          </span>
+          rows ? (
+            <span className="flex items-center gap-3">
+              {formatCount(rows.length)} shown{nextCursor ? ", more follow" : ""}
+              {newCount > 0 ? (
+                <Button
+                  size="sm"
+                  onClick={showNew}
+                  className="border-accent text-accent"
+                  data-testid="show-new"
+                >
+                  <ArrowUp size={12} aria-hidden />
+                  {formatCount(newCount)} new
+                </Button>
+              ) : null}
+            </span>
+          ) : null
         }
         keys={[
           [["J", "K"], "move"],

@@ -12,7 +12,7 @@ export function Choice({
     <label className="mt-3 flex items-center gap-2 text-body">
       <input
         type="checkbox"
-        className="size-4 shrink-0 accent-accent"
+        className="size-4"
         checked={checked}
         onChange={(event) => onChange(event.target.checked)}
       />

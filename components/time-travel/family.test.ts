@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TaskView } from "@/lib/contract/tasks";
 import { chartTree } from "@/lib/diagram/chart-tree";
-import { asksForChildren, familiesOf, familyWords, recount } from "./family";
+import { asksForChildren, doneWords, familiesOf, familyWords, recount, type Family } from "./family";
 
 const task = (over: Partial<TaskView>): TaskView => ({
   instanceId: "p",
@@ -72,4 +72,11 @@ test("charts that invoke chart or each ask for children, others do not", () => {
   expect(asksForChildren(withInvoke("each"))).toBe(true);
   expect(asksForChildren(withInvoke("chart"))).toBe(true);
   expect(asksForChildren(withInvoke("charge"))).toBe(false);
+});
+
+test("a child is done however it ended; a family of none yet is not counted", () => {
+  const family = { total: 40, succeeded: 9, failed: 1, ended: 1 } as Family;
+  expect(doneWords(family)).toBe("11 of 40 children done");
+  expect(doneWords({ ...family, total: 1, succeeded: 0, failed: 0, ended: 0 })).toBe("0 of 1 child done");
+  expect(doneWords({ ...family, total: 0 })).toBeNull();
 });

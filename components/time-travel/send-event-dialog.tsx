@@ -197,7 +197,7 @@ export function SendEventDialog(props: SendEventDialogProps) {
             type="checkbox"
             checked={guarded}
             onChange={(event) => setGuarded(event.target.checked)}
-            className="mt-0.5 size-3.5 accent-accent"
+            className="mt-0.5"
             data-testid="expect-seq"
           />
           <span>

@@ -264,7 +264,7 @@ function RowBox({
         // The event of the change knows of no ⇧.
         onClick={(event) => onToggle(event.shiftKey)}
         onChange={() => undefined}
-        className="size-[15px] accent-accent"
+        className="size-[15px]"
       />
     </label>
   );

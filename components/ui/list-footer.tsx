@@ -21,7 +21,7 @@ export function ListFooter({
 }) {
   return (
     <footer className="flex h-9 shrink-0 items-center gap-4 border-t border-border bg-surface px-3.5 text-body text-text-2">
-      <span className="tabular-nums">{count}</span>
+      <span className="tabular-nums empty:hidden">{count}</span>
       <span className="flex items-center gap-3 text-text-3 max-md:hidden">
         {keys.map(([names, what]) => (
           <span key={what} className="flex items-center gap-1">
