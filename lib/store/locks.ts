@@ -20,7 +20,7 @@ export interface LockRow {
   holdUntil: number | null;
   /** How long it is to be left alone after the present grant. */
   coolMs: number | null;
-  /** Until then it is given to nobody but `coolSession`, which had it last. */
+  /** Until then it is given to nobody but `coolSession`, which had it last, or has it anew. */
   coolUntil: number | null;
   coolSession: string | null;
 }
@@ -93,8 +93,9 @@ export interface LockWait extends Pick<WaiterRow, "key" | "ticket" | "session" |
   heldState: string | null;
 }
 
-/** A state's place in a queue, and who holds the lock; null: nobody does by now. */
-export type LockWaitOf = Pick<WaiterRow, "key" | "session"> & { holder: string | null };
+/** A state's place in a queue, who holds the lock, null: nobody does by now, and until when it cools then. */
+export type LockWaitOf = Pick<WaiterRow, "key" | "session"> &
+  Pick<LockRow, "coolUntil"> & { holder: string | null };
 
 export interface LockReads {
   findLock(key: string): Promise<LockListRow | null>;

@@ -93,6 +93,20 @@ describe.each(providers)("on %s", (provider) => {
     await vi.waitFor(async () => expect(await find("lock")).toEqual([]), 5_000);
   });
 
+  test("a lock that cools is waited for until a time that is told", async () => {
+    const mine = { key: "Z", session: "s" };
+    await at.runtime.acquireLock(local, { ...mine, holder: "h", coolMs: 60_000 });
+    await at.runtime.releaseLock(local, { ...mine, fence: 1 });
+    const { coolUntil } = await at.runtime.getLock(local, { key: "Z" });
+    await at.runtime.acquireLock(local, { ...mine, holder: "h" });
+    at.runtime.startWorkers();
+    await start("zone");
+    await becomes("zone", { by: "h", until: null, reason: "the lock Z, which h holds" });
+    await at.runtime.releaseLock(local, { ...mine, fence: 2 });
+    const reason = `the lock Z, cooling until ${new Date(coolUntil ?? 0).toISOString()}`;
+    await becomes("zone", { for: "lock", of: "Z", by: null, until: coolUntil, reason });
+  });
+
   test("one in line for its concurrency key is found, with who has it; an end or a deletion ends every wait", async () => {
     await start("one", "a");
     expect(await start("one", "b")).toMatchObject({

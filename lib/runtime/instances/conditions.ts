@@ -67,18 +67,26 @@ function ofTask(task: AwaitedTask, held: readonly KeyRow[], waits: readonly Lock
 function ofLocks(task: AwaitedTask, waits: readonly LockWaitOf[]): Condition {
   const session = stateSessionOf(task);
   const mine = waits.filter((wait) => wait.session === session);
-  const plain = { for: "lock" as const, taskId: task.taskId, until: null };
+  const plain = { for: "lock" as const, taskId: task.taskId };
   // It has just asked.
   if (mine.length === 0)
-    return { ...plain, of: task.type, by: null, reason: `the locks of ${task.invokeId}` };
+    return { ...plain, of: task.type, by: null, until: null, reason: `the locks of ${task.invokeId}` };
   const of = mine.map(({ key }) => key).join(", ");
-  const each = mine.map(({ key, holder }) => `${key}${holder === null ? "" : `, which ${holder} holds`}`);
+  const by = mine.find(({ holder }) => holder !== null)?.holder ?? null;
+  // When a holder lets go, nobody knows.
+  const cooled = by === null ? mine.flatMap(({ coolUntil }) => coolUntil ?? []) : [];
   return {
     ...plain,
     of,
-    by: mine.find(({ holder }) => holder !== null)?.holder ?? null,
-    reason: `the ${mine.length === 1 ? "lock" : "locks"} ${each.join("; ")}`,
+    by,
+    until: cooled.length === 0 ? null : Math.max(...cooled),
+    reason: `the ${mine.length === 1 ? "lock" : "locks"} ${mine.map(lockWords).join("; ")}`,
   };
+}
+
+function lockWords({ key, holder, coolUntil }: LockWaitOf): string {
+  if (holder !== null) return `${key}, which ${holder} holds`;
+  return coolUntil === null ? key : `${key}, cooling until ${new Date(coolUntil).toISOString()}`;
 }
 
 function whyOf(

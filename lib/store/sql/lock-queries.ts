@@ -46,7 +46,7 @@ export function lockReads(handle: Reader, dialect: Dialect): LockReads {
       ),
     lockWaitsOf: (sessions) =>
       handle.query(
-        sql`SELECT w."key" AS "key", w."session" AS "session", (SELECT l."holder" FROM "locks" AS l WHERE l."key" = w."key") AS "holder" FROM "lock_waiters" AS w WHERE w."session" IN ${dialect.texts(sessions)} ORDER BY w."key", w."session"`,
+        sql`SELECT w."key" AS "key", w."session" AS "session", CASE WHEN l."expired" = 0 THEN l."holder" END AS "holder", l."cool_until" AS "coolUntil" FROM "lock_waiters" AS w LEFT JOIN "locks" AS l ON l."key" = w."key" WHERE w."session" IN ${dialect.texts(sessions)} ORDER BY w."key", w."session"`,
       ),
     async countLocks(now) {
       const [row] = await handle.query<{ held: number; waiting: number }>(
