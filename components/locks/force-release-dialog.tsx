@@ -25,7 +25,7 @@ import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
 import type { LockView } from "@/lib/contract/locks";
 import { useDatabaseNow } from "./use-database-now";
-import { verdictOf, type Verdict } from "./verdict";
+import { coolsFor, isCooling, verdictOf, type Verdict } from "./verdict";
 
 const recheckMs = 1_000;
 const reasonMin = 3;
@@ -80,6 +80,8 @@ export function ForceReleaseDialog({
   const next = lock.queue[0]?.holder ?? null;
   const left = lock.expiresAt === null ? null : lock.expiresAt - now;
   const holder = expected.holder ?? "The holder";
+  const cools = coolsFor(lock, now);
+  const coolingWords = formatDuration(Math.floor(cools / 1000) * 1000);
   const why = moved
     ? "The fence moved: look again first"
     : reason.trim().length < reasonMin
@@ -154,13 +156,15 @@ export function ForceReleaseDialog({
             onChoose={() => setWay("lapse")}
             testId="way-lapse"
           >
-            {lock.status === "free"
-              ? "Does nothing. It is free already."
-              : left === null
-                ? "Its state holds it without a lease: it ends when the state is left."
-                : left <= 0
-                  ? "Does nothing now. The lease has run out: whoever asks next gets it."
-                  : `Does nothing now. Free in ${formatDuration(Math.floor(left / 1000) * 1000)} if the holder stops renewing.`}
+            {isCooling(lock)
+              ? "Does nothing now. It is free for everybody when it has cooled."
+              : lock.status === "free"
+                ? "Does nothing. It is free already."
+                : left === null
+                  ? "Its state holds it without a lease: it ends when the state is left."
+                  : left <= 0
+                    ? `Does nothing now. The lease has run out: whoever asks next gets it${cools > 0 ? `, in ${coolingWords}` : ""}.`
+                    : `Does nothing now. Free in ${formatDuration(Math.floor(left / 1000) * 1000)} if the holder stops renewing.`}
           </Way>
           <Way
             name="Force now"
@@ -169,7 +173,13 @@ export function ForceReleaseDialog({
             onChoose={() => setWay("force")}
             testId="way-force"
           >
-            Fence {formatCount(expected.fence)} → {formatCount(expected.fence + 1)} at once.{" "}
+            Fence {formatCount(expected.fence)} → {formatCount(expected.fence + 1)} at once
+            {isCooling(lock)
+              ? ", and the cooling ends"
+              : cools > 0
+                ? `, then it cools for ${coolingWords}`
+                : ""}
+            .{" "}
             {next ? (
               <>
                 Next: <span className="font-mono text-table">{next}</span>.
@@ -191,6 +201,11 @@ export function ForceReleaseDialog({
               <li>
                 No write of {holder} under fence {formatCount(expected.fence)} commits after this.
               </li>
+              {cools > 0 ? (
+                <li data-testid="cools-after">
+                  It cools for {coolingWords}: no other session gets it before, also who waits.
+                </li>
+              ) : null}
               <li>The next holder gets fence {formatCount(expected.fence + 2)} or higher.</li>
               <li>Recorded in the lock’s log with your name and reason.</li>
             </Promises>

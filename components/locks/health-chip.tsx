@@ -1,11 +1,13 @@
 /**
  * How a lock is: sign and word. A healthy lease says that its holder renews, not that it gets on.
  */
-import { ClockAlert, Flag, HeartPulse, LockOpen, TimerOff, type LucideIcon } from "lucide-react";
+import { ClockAlert, Flag, HeartPulse, LockOpen, Snowflake, TimerOff, type LucideIcon } from "lucide-react";
 import { Chip, type Tone } from "@/components/ui/chip";
 import type { LockSummary } from "@/lib/contract/locks";
+import { isCooling } from "./verdict";
 
-const looks: Record<LockSummary["health"], { tone: Tone; icon: LucideIcon; word: string }> = {
+const looks: Record<LockSummary["health"] | "cooling", { tone: Tone; icon: LucideIcon; word: string }> = {
+  cooling: { tone: "neutral", icon: Snowflake, word: "cooling" },
   free: { tone: "neutral", icon: LockOpen, word: "free" },
   healthy: { tone: "active", icon: HeartPulse, word: "healthy" },
   late: { tone: "exited", icon: ClockAlert, word: "late" },
@@ -13,8 +15,8 @@ const looks: Record<LockSummary["health"], { tone: Tone; icon: LucideIcon; word:
   "holder-finished": { tone: "exited", icon: Flag, word: "holder finished" },
 };
 
-export function HealthChip({ health }: { health: LockSummary["health"] }) {
-  const { tone, icon, word } = looks[health];
+export function HealthChip({ lock }: { lock: Pick<LockSummary, "health" | "status" | "coolUntil"> }) {
+  const { tone, icon, word } = looks[isCooling(lock) ? "cooling" : lock.health];
   return (
     <Chip tone={tone} icon={icon} data-testid="lock-health">
       {word}

@@ -25,6 +25,7 @@ import { LeaseLeft } from "./lease-left";
 import { foldRenewals, grantsOf, type Grant } from "./lock-history";
 import { lockEntryLooks, lockEntryText, waitWords } from "./lock-words";
 import { useDatabaseNow } from "./use-database-now";
+import { isCooling } from "./verdict";
 
 const rereadMs = 2_000;
 const logPageSize = 100;
@@ -58,15 +59,15 @@ export function LockDetail({
           {lockKey}
         </h2>
         <CopyIcon text={lockKey} label="Copy the key" />
-        {lock.data ? <HealthChip health={lock.data.health} /> : null}
-        {lock.data && lock.data.status !== "free" ? (
+        {lock.data ? <HealthChip lock={lock.data} /> : null}
+        {lock.data && (lock.data.status !== "free" || isCooling(lock.data)) ? (
           <Button
             variant="danger-outline"
             className="ml-auto"
             onClick={() => onRelease(true)}
             data-testid="force-release"
           >
-            Force release…
+            {isCooling(lock.data) ? "End the cooling…" : "Force release…"}
           </Button>
         ) : null}
       </header>

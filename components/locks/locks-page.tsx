@@ -101,7 +101,7 @@ export function LocksPage() {
               value={status ?? "taken"}
               onValueChange={(next) => filter({ status: next === "taken" ? null : next })}
               options={[
-                { value: "taken", label: "Held or expired" },
+                { value: "taken", label: "In use" },
                 { value: "held", label: "Held" },
                 { value: "expired", label: "Expired" },
                 { value: "free", label: "Free" },
@@ -140,7 +140,7 @@ export function LocksPage() {
               ) : (
                 <Empty
                   icon={Lock}
-                  title="No lock is held"
+                  title="No lock is in use"
                   action={<Button onClick={() => filter({ status: "all" })}>Show free locks too</Button>}
                 >
                   A lock appears when somebody acquires its key:{" "}
@@ -253,7 +253,7 @@ function columnsAt(now: number | null): Column<LockSummary>[] {
           <span className="font-semibold">{formatDuration(floorSecond(lock.longestWaitMs))}</span>
         ),
     },
-    { key: "health", header: "Health", width: "136px", cell: (lock) => <HealthChip health={lock.health} /> },
+    { key: "health", header: "Health", width: "136px", cell: (lock) => <HealthChip lock={lock} /> },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LockView } from "@/lib/contract/locks";
-import { verdictOf } from "./verdict";
+import { coolsFor, isCooling, verdictOf } from "./verdict";
 
 const now = 1_000_000;
 const lock = (over: Partial<LockView>): LockView => ({
@@ -14,6 +14,7 @@ const lock = (over: Partial<LockView>): LockView => ({
   expiresAt: now + 28_000,
   ttlMs: 30_000,
   holdUntil: null,
+  coolMs: null,
   coolUntil: null,
   waiters: 0,
   longestWaitMs: null,
@@ -76,4 +77,32 @@ test("a holder that is no instance is named with its session", () => {
   expect(verdictOf(lock({ instance: null, holder: "cli-4" }), now).detail).toContain(
     "cli-4 holds it in session s1.",
   );
+});
+
+test("how long it cools after a release is said, counted from the end of the lease where that is over", () => {
+  const held = lock({ coolMs: 30_000 });
+  expect(coolsFor(held, now)).toBe(30_000);
+  expect(verdictOf(held, now).detail).toContain("Once released it cools for 30 s.");
+  // What was promised before its present grant goes on.
+  expect(coolsFor(lock({ coolMs: 30_000, coolUntil: now + 45_000 }), now)).toBe(45_000);
+  const expired = lock({ health: "expired", status: "expired", expiresAt: now - 10_000, coolMs: 30_000 });
+  expect(verdictOf(expired, now).detail).toContain("no other session gets the lock for 20 s more.");
+  expect(coolsFor(lock({}), now)).toBe(0);
+});
+
+test("a free lock that cools is told from an idle one, and that its release ends the cooling", () => {
+  const free = lock({ status: "free", health: "free", holder: null, session: null, expiresAt: null });
+  const cooling = { ...free, coolUntil: now + 12_000 };
+  expect([isCooling(free), isCooling(cooling), isCooling(lock({ coolUntil: now + 1 }))]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  expect(coolsFor(cooling, now)).toBe(0);
+  expect(verdictOf(cooling, now)).toMatchObject({
+    tone: "calm",
+    title: "It cools for 12 s more: nobody holds it",
+    detail: expect.stringContaining("Releasing it ends the cooling.") as string,
+    holderLive: false,
+  });
 });

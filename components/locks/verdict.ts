@@ -15,12 +15,38 @@ export interface Verdict {
   holderLive: boolean;
 }
 
+/** Nobody holds it, and for a while no other session is to have it. */
+export const isCooling = ({ status, coolUntil }: Pick<LockView, "status" | "coolUntil">): boolean =>
+  status === "free" && coolUntil !== null;
+
+/** How long no other session gets it after a release by force; 0: at once, also when it cools now. */
+export function coolsFor(lock: LockView, now: number): number {
+  if (lock.status === "free") return 0;
+  const from = lock.status === "expired" ? (lock.expiresAt ?? now) : now;
+  const asked = lock.coolMs === null ? 0 : from + lock.coolMs - now;
+  return Math.max(0, (lock.coolUntil ?? now) - now, asked);
+}
+
 export function verdictOf(lock: LockView, now: number): Verdict {
   const holder = lock.holder ?? "nobody";
-  const detail = [holderWords(lock), waitWords(lock)].filter(Boolean).join(" ");
+  const cools = coolsFor(lock, now);
+  const then = cools > 0 ? `Once released it cools for ${span(cools)}.` : "";
+  const sentences = (...all: string[]) => all.filter(Boolean).join(" ");
+  const detail = sentences(holderWords(lock), then, waitWords(lock));
   const renewed = lock.renewedAt === null ? null : `renewed ${ago(now - lock.renewedAt)}`;
   switch (lock.health) {
     case "free":
+      if (isCooling(lock)) {
+        return {
+          tone: "calm",
+          title: `It cools for ${span((lock.coolUntil ?? now) - now)} more: nobody holds it`,
+          detail: sentences(
+            "Releasing it ends the cooling. What its last holder left to settle may not have settled.",
+            waitWords(lock),
+          ),
+          holderLive: false,
+        };
+      }
       return {
         tone: "calm",
         title: "It is free: nobody holds it",
@@ -31,15 +57,20 @@ export function verdictOf(lock: LockView, now: number): Verdict {
       return {
         tone: "calm",
         title: `The lease ran out ${lock.expiresAt === null ? "" : ago(now - lock.expiresAt)}`.trim(),
-        detail:
-          `Fenced writes of ${holder} are refused already, and whoever asks next gets the lock. ${waitWords(lock)}`.trim(),
+        detail: sentences(
+          `Fenced writes of ${holder} are refused already, and`,
+          cools > 0
+            ? `no other session gets the lock for ${span(cools)} more.`
+            : "whoever asks next gets the lock.",
+          waitWords(lock),
+        ),
         holderLive: false,
       };
     case "holder-finished":
       return {
         tone: "calm",
         title: `The holder has finished: ${holder} is ${lock.instance?.status ?? "gone"}`,
-        detail: [renewed ? `Its session ${renewed}.` : "", waitWords(lock)].filter(Boolean).join(" "),
+        detail: sentences(renewed ? `Its session ${renewed}.` : "", then, waitWords(lock)),
         holderLive: false,
       };
     case "late":
@@ -76,5 +107,6 @@ function waitWords(lock: LockView): string {
   return `${lock.waiters === 1 ? "1 waits" : `${lock.waiters} wait`}${longest}; next is ${next.holder}.`;
 }
 
-const ago = (ms: number): string =>
-  ms < 1_000 ? "just now" : `${formatDuration(Math.floor(ms / 1_000) * 1_000)} ago`;
+const ago = (ms: number): string => (ms < 1_000 ? "just now" : `${span(ms)} ago`);
+
+const span = (ms: number): string => formatDuration(Math.max(0, Math.floor(ms / 1_000) * 1_000));

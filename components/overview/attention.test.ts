@@ -34,6 +34,7 @@ const lock = (over: Partial<LockSummary>): LockSummary => ({
   expiresAt: now + 1_000,
   ttlMs: 30_000,
   holdUntil: null,
+  coolMs: null,
   coolUntil: null,
   waiters: 0,
   longestWaitMs: null,

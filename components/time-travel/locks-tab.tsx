@@ -55,7 +55,7 @@ export function LocksTab({ instanceId }: { instanceId: string }) {
               {lock.key}
             </Link>
             <span className="font-mono text-hint text-text-2">fence {lock.fence}</span>
-            <HealthChip health={lock.health} />
+            <HealthChip lock={lock} />
           </li>
         ))}
       </ul>

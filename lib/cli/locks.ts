@@ -66,8 +66,9 @@ async function list(client: Client, { status, search, json }: Values): Promise<v
       ...place,
     }),
   )) {
-    const { key, health, holder, fence, waiters } = item;
-    const line = [key, health, holder ?? "-", `fence ${fence}`, `${waiters} waiting`].join("\t");
+    const { key, status, health, holder, fence, waiters, coolUntil } = item;
+    const how = status === "free" && coolUntil !== null ? "cooling" : health;
+    const line = [key, how, holder ?? "-", `fence ${fence}`, `${waiters} waiting`].join("\t");
     await writeLine(json ? JSON.stringify(item) : line);
   }
 }

@@ -19,7 +19,9 @@ export const lockSummary = z.object({
   ttlMs: z.int().nullable(),
   /** Its longest hold ends then, however often it is renewed. */
   holdUntil: timestamp.nullable(),
-  /** Nobody holds it, and until then no session has it but the one that had it last. */
+  /** How long after its present grant no other session is to have it. */
+  coolMs: z.int().nullable(),
+  /** Until then no session has it but the one that had it last, or has it anew. */
   coolUntil: timestamp.nullable(),
   waiters: z.int(),
   longestWaitMs: z.int().nullable(),
@@ -163,7 +165,7 @@ export const forceReleaseResult = z.object({
 export const lockList = pageOf(lockSummary).extend({ held: z.int(), waiting: z.int(), now: timestamp });
 export const lockQuery = z.strictObject({
   ...pageQuery,
-  /** Default: held and expired ones; `all` adds free keys that have a history. */
+  /** Default: those held or expired, and free ones that cool or that somebody waits for; `all` adds free keys that have a history. */
   status: z.enum(["held", "expired", "free", "all"]).optional(),
   search: searchText(256).optional(),
 });

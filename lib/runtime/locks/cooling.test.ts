@@ -119,6 +119,22 @@ describe.each(providers)("longest holds and cooling on %s", (provider) => {
     expect(await waits).toMatchObject({ result: "acquired", locks: [{ fence: 1 }, { fence: 2 }] });
   });
 
+  test("a free lock is listed with those in use while it cools or somebody waits for it, then no more", async () => {
+    const listed = async () => (await at.runtime.listLocks(local, {})).items.map(({ key: name }) => name);
+    await acquire("a", { coolMs: 10_000 });
+    await at.runtime.acquireLock(local, { key: "held", session: "b", holder: "b", ttlMs: 3_600_000 });
+    await release("a", 1);
+    expect(await listed()).toEqual(["Z", "held"]);
+    expect(await lock()).toMatchObject({ status: "free", coolMs: null });
+    await advance(at.database.url, 10_000);
+    expect(await listed()).toEqual(["held"]);
+    const both = { keys: ["free", "held"], session: "c", holder: "c", waitMs: 20_000 };
+    const waits = at.runtime.acquireLocks(local, both);
+    await vi.waitFor(async () => expect(await listed()).toEqual(["free", "held"]), 5_000);
+    await at.runtime.releaseLock(local, { key: "held", session: "b", fence: 1 });
+    await waits;
+  });
+
   test("a state waits for its cooling, and is given it then", async () => {
     await publish(at.runtime, "keeper", {
       lockstep: 1,

@@ -7,7 +7,7 @@ import { requireFilter } from "../require-payload";
 import type { RuntimeContext } from "../runtime-context";
 
 export interface ListLocksArgs extends PageArgs {
-  /** Default: held and expired ones; `all` adds free keys that have a history. */
+  /** Default: those held or expired, and free ones that cool or that somebody waits for; `all` adds free keys that have a history. */
   status?: "held" | "expired" | "free" | "all" | undefined;
   search?: string | undefined;
 }

@@ -226,6 +226,17 @@ test("I7: a cooling goes on behind its last session's next grant, however that e
   }
 });
 
+test("a force-release of a lock that cools ends its cooling, and serves who waits", () => {
+  const bench = new Bench();
+  bench.acquire("a", 0, 1_000, { coolMs: 5_000 });
+  bench.acquire("w", 60_000);
+  bench.run((book) => forceRelease(book, "gone"));
+  expect(bench.row).toMatchObject({ session: null, coolUntil: 6_000 });
+  expect(bench.run((book) => forceRelease(book, "safe"))).toMatchObject({ nextHolder: "h-w" });
+  expect(bench.row).toMatchObject({ session: "w", coolUntil: null, coolSession: null });
+  expect(foldLockLog("k", bench.log)).toEqual(bench.row);
+});
+
 test("of the cooling that was promised and that of the new grant the longer counts; one over meanwhile is none", () => {
   const bench = new Bench();
   const again = (coolMs: number | null) => {

@@ -435,11 +435,11 @@ export interface Forced {
   nextHolder: string | null;
 }
 
-/** Any state → free with a higher fence, next waiter served. The caller has compared the fence. */
+/** Any state → free with a higher fence; a lock that nobody has cools no more. The next waiter is served. The caller has compared the fence. */
 export function forceRelease(book: LockBook, reason: string): Forced {
   const { fence: previousFence, holder: previousHolder, session } = book.row;
   lose(book, reason);
-  const cooling = coolingOf(book, book.now);
+  const cooling = session === null ? notCooling : coolingOf(book, book.now);
   book.row = { ...free({ ...book.row, fence: previousFence + 1 }), ...cooling };
   const details = { previousFence, ...told(cooling) };
   book.enter("FORCE_RELEASED", { holder: previousHolder, session, reason, details });

@@ -17,7 +17,9 @@ export interface LockSummary {
   ttlMs: number | null;
   /** Its longest hold ends then, however often it is renewed. */
   holdUntil: number | null;
-  /** Nobody holds it, and until then no session has it but the one that had it last. */
+  /** How long after its present grant no other session is to have it. */
+  coolMs: number | null;
+  /** Until then no session has it but the one that had it last, or has it anew. */
   coolUntil: number | null;
   waiters: number;
   longestWaitMs: number | null;
@@ -148,6 +150,7 @@ export function viewLockSummary(row: LockListRow, now: number): LockSummary {
     expiresAt: leaseEnd(row),
     ttlMs: row.ttlMs === 0 ? null : row.ttlMs,
     holdUntil: row.holdUntil,
+    coolMs: row.coolMs,
     coolUntil: isCoolingFor(row, null, now) ? row.coolUntil : null,
     waiters: row.waiters,
     longestWaitMs: row.oldestWaiterSince === null ? null : Math.max(0, now - row.oldestWaiterSince),

@@ -193,7 +193,7 @@ function filtersOf({ status, search }: LockFilter, now: number): Sql[] {
 function conditionOf(status: LockFilter["status"], now: number): Sql {
   switch (status) {
     case undefined:
-      return sql`"locks"."session" IS NOT NULL`;
+      return sql`("locks"."session" IS NOT NULL OR "locks"."cool_until" > ${now} OR w."count" > 0)`;
     case "held":
       return sql`("locks"."session" IS NOT NULL AND "locks"."expires_at" > ${now})`;
     case "expired":
