@@ -57,6 +57,26 @@ test("two transactions that block each other are both run in the end, and the re
   expect(meeting).toBe(3);
 });
 
+test("one whose statement that nobody waited for was ended by a deadlock is run again too", async () => {
+  let meeting = 0;
+  const add = {
+    table: "t",
+    text: `UPDATE t SET n = n + 1 FROM json_to_recordset($1::json) AS r(id INTEGER) WHERE t.id = r.id`,
+  };
+  const cross = (first: number, second: number) =>
+    connection.transaction(async (handle) => {
+      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${first}`);
+      meeting += 1;
+      for (let waits = 0; meeting < 2 && waits < 200; waits += 1)
+        await new Promise((done) => setTimeout(done, 5));
+      handle.postRows(add, [{ id: second }]);
+      await handle.query(sql`SELECT n FROM t`);
+    });
+  await Promise.all([cross(1, 2), cross(2, 1)]);
+  expect(connection.repeated()).toBe(1);
+  expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
+});
+
 test("I9: a database that takes no writes is a clear error and leaves no half step", async () => {
   const name = new URL(database.url).pathname.slice(1);
   await tamper(database.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);

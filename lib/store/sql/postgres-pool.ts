@@ -120,7 +120,7 @@ export async function postgresTransaction<T>(
     }
     return result;
   } catch (error) {
-    const known = asStoreError(error, worked);
+    const known = asStoreError(await firstOf(posted, error), worked);
     apart = [];
     await send(rollback).catch((failure: unknown) => (broken = failure));
     throw known;
@@ -128,6 +128,16 @@ export async function postgresTransaction<T>(
     client.release(broken !== null);
   }
 }
+
+/** A statement behind one that failed tells only that its transaction is aborted; the cause may be one that nobody waited for. */
+async function firstOf(posted: readonly Promise<unknown>[], error: unknown): Promise<unknown> {
+  if (!isAborted(error)) return error;
+  const ends = await Promise.allSettled(posted);
+  const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+  return failures.find((failure) => !isAborted(failure)) ?? error;
+}
+
+const isAborted = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === "25P02";
 
 type Run = (statement: Statement) => Promise<pg.QueryResult>;
 
