@@ -130,10 +130,7 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
         (row) => row.concurrencyKey !== null && row.endedAt !== null && row.leaseUntil === null,
       );
       if (over.length > 0) {
-        handle.postRows(
-          updateOf(dialect, concurrencyKeys, keyColumns, ["free"]),
-          over.map(({ instanceId, taskId }) => ({ instanceId, taskId, free: 1 })),
-        );
+        handle.postRows(givingBack(dialect, keyColumns), over);
       }
       return Promise.resolve();
     },
@@ -210,8 +207,8 @@ export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: S
     handle.postRows(freeing(dialect, ["instanceId"]), ended);
   }
   if (emptied.length > 0) {
-    const rows = emptied.map((instanceId) => ({ instanceId, free: 1 }));
-    handle.postRows(updateOf(dialect, concurrencyKeys, ["instanceId"], ["free"]), rows);
+    const rows = emptied.map((instanceId) => ({ instanceId }));
+    handle.postRows(givingBack(dialect, ["instanceId"]), rows);
     handle.postRows(deleteFrom(dialect, tasks, ["instanceId"]), rows);
   }
 }
@@ -226,13 +223,20 @@ const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
   };
 };
 
-/** Frees the keys of each row's tasks that are over. */
+/**
+ * Frees the keys that each row's tasks have. One that is free already is left alone: whoever gives it on holds its row and waits
+ * for the next one's task, which may be ours.
+ */
+const givingBack = (dialect: Dialect, key: readonly string[]): RowStatement => ({
+  table: concurrencyKeys.name.sql,
+  text: `UPDATE "concurrency_keys" SET "free" = 1 ${fromRows(dialect)} WHERE ${matching(dialect, "concurrency_keys", key)} AND "concurrency_keys"."free" = 0`,
+});
+
+/** Of the tasks that are over. */
 const freeing = (dialect: Dialect, key: readonly string[]): RowStatement => {
+  const giving = givingBack(dialect, key);
   const isOver = `EXISTS (SELECT 1 FROM "tasks" AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
-  return {
-    table: concurrencyKeys.name.sql,
-    text: `UPDATE "concurrency_keys" SET "free" = 1 ${fromRows(dialect)} WHERE ${matching(dialect, "concurrency_keys", key)} AND ${isOver}`,
-  };
+  return { ...giving, text: `${giving.text} AND ${isOver}` };
 };
 
 const fromRows = (dialect: Dialect): string => {
