@@ -6,9 +6,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
-import type { Json } from "@/lib/base/json";
 import type { BatchRow } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
 import {
@@ -21,6 +19,7 @@ import {
 } from "./batch-views";
 import { requireSelection } from "./require-selection";
 import type { Idempotent } from "../call";
+import { digestOf } from "../kept-answer";
 import { newAuditId, newBatchId } from "../new-id";
 import { keyReuse } from "../refusals";
 import { requireText } from "../require-payload";
@@ -94,7 +93,7 @@ export async function createBatch(
     const view = viewBatch(row);
     if (idempotencyKey !== undefined) {
       const key = requireText(idempotencyKey, "Idempotency-Key");
-      const digest = hashJson(JSON.parse(JSON.stringify(args)) as Json);
+      const digest = digestOf(args);
       const scope = `batch:${actor.id}`;
       const kept = { scope, key, digest, messageId: null, result: JSON.stringify(view), at: now };
       const earlier = await tx.claimAnswer(kept);

@@ -7,10 +7,7 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { hashJson } from "@/lib/base/canonical";
-import { must } from "@/lib/base/assert";
 import { LockstepError } from "@/lib/base/errors";
-import type { Json } from "@/lib/base/json";
 import {
   rankPerTierMs,
   type InstanceRow,
@@ -25,10 +22,10 @@ import { forkState } from "./fork-state";
 import { findLiveInstance } from "../instances/get-instance";
 import { viewInstance, type Fence, type InstanceView } from "../instances/instance-views";
 import { withMachines } from "../charts/machines";
+import { digestOf, keptAnswer } from "../kept-answer";
 import { engineSemantics } from "../limits";
 import { fencedTransaction } from "../locks/fenced";
 import { newAuditId, newInstanceId, newMessageId, partitionOf } from "../new-id";
-import { keyReuse } from "../refusals";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { callScope } from "../stepping/in-turn";
@@ -69,7 +66,7 @@ export async function forkInstance(
   await context.machines.load(from.entry);
   const { idempotencyKey, ...rest } = args;
   const scope = callScope("fork", source, actor.id);
-  const digest = hashJson(JSON.parse(JSON.stringify(rest)) as Json);
+  const digest = digestOf(rest);
 
   const view = await withMachines(context.machines, () =>
     fencedTransaction(context.store, actor, async (tx, check) => {
@@ -82,9 +79,8 @@ export async function forkInstance(
           result: null,
           at: await tx.now(),
         };
-        const found = await tx.claimAnswer(claim);
-        if (found && found.digest !== digest) throw keyReuse(idempotencyKey);
-        if (found) return JSON.parse(must(found.result, "an answer is stored with its call")) as InstanceView;
+        const kept = keptAnswer<InstanceView>(await tx.claimAnswer(claim), digest);
+        if (kept) return kept;
       }
       const id = args.id === undefined ? newInstanceId(from.entry.chartId) : requireText(args.id, "id");
       const [before] = await tx.lockInstances([id]);

@@ -8,9 +8,6 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { must } from "@/lib/base/assert";
-import { hashJson } from "@/lib/base/canonical";
-import type { Json } from "@/lib/base/json";
 import type { InstanceRow, LogRow } from "@/lib/store/instances";
 import { answerParents } from "../tasks/answer-parents";
 import { configurationOf, isEnded, parentOf, parseSnapshot, type Fence } from "./instance-views";
@@ -19,11 +16,12 @@ import { senderLockOf } from "../locks/sender-lock";
 import { releaseStateLocks } from "../locks/state-locks";
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
+import { digestOf, keptAnswer } from "../kept-answer";
 import { newAuditId } from "../new-id";
 import { openLockBook, deleteLock } from "../locks/lock-rules";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { requireText } from "../require-payload";
-import { instanceBusy, instanceNotFound, keyReuse, sequenceConflict } from "../refusals";
+import { instanceBusy, instanceNotFound, sequenceConflict } from "../refusals";
 import type { Guarded } from "../stepping/in-turn";
 import { holdTasks } from "../stepping/step-batch";
 
@@ -50,7 +48,7 @@ export async function deleteInstance(
   requireOpen(context);
   if (reason !== undefined) requireText(reason, "reason");
   const scope = `delete:${instanceId}:${actor.id}`;
-  const digest = hashJson(JSON.parse(JSON.stringify(args)) as Json);
+  const digest = digestOf(args);
   if (idempotencyKey !== undefined) requireText(idempotencyKey, "Idempotency-Key");
   const run = () => fencedTransaction(context.store, actor, deleteIn);
   return context.turnstile.pass(instanceId, () => instanceBusy(instanceId), run);
@@ -59,11 +57,8 @@ export async function deleteInstance(
     const [row] = await tx.lockInstances([instanceId]);
     const [stored] =
       idempotencyKey === undefined ? [] : await tx.findAnswers([{ scope, key: idempotencyKey }]);
-    if (stored && stored.digest !== digest) throw keyReuse(stored.key);
-    if (stored) {
-      const answer = JSON.parse(must(stored.result, "an answer is stored with its call")) as DeleteResult;
-      return { ...answer, replayed: true };
-    }
+    const kept = keptAnswer<DeleteResult>(stored, digest);
+    if (kept) return { ...kept, replayed: true };
     if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
     if (expectedSeq !== undefined && expectedSeq !== row.seq) throw sequenceConflict({ expectedSeq }, row);
     await holdTasks(tx, [row]);

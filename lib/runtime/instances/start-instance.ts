@@ -6,7 +6,6 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { LabelRow } from "@/lib/store/instances";
@@ -20,6 +19,7 @@ import { blockerOf, viewInstance, type Fence, type InstanceView } from "./instan
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
 import { fencedTransaction, type FenceCheck } from "../locks/fenced";
+import { digestOf } from "../kept-answer";
 import { newInstanceId } from "../new-id";
 import { requireLabels, requirePayload, requirePriority, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
@@ -108,7 +108,7 @@ export async function startIn(
   const claim = {
     scope: `start:${args.chartId}:${actor.id}`,
     key: idempotencyKey ?? "",
-    digest: hashJson(JSON.parse(JSON.stringify(rest)) as Json),
+    digest: digestOf(rest),
     messageId: null,
     result: null,
     at: 0,

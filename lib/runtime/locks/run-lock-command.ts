@@ -7,13 +7,13 @@
  *        Only who asks for a lock makes its row: any other command on a key that nobody has ever asked for writes nothing.
  */
 import type { Actor } from "@/lib/access/actor";
-import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
-import type { Json, JsonObject } from "@/lib/base/json";
+import type { JsonObject } from "@/lib/base/json";
 import type { LockCommandRow } from "@/lib/store/locks";
 import type { StoreTransaction } from "@/lib/store/store";
 import { foldLockLog, openLockBook, type LockBooks } from "./lock-rules";
 import { holdLockBookIfAny, holdLockBooks, writeLockBook } from "./state-locks";
+import { digestOf } from "../kept-answer";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 import { keyReuse } from "../refusals";
@@ -51,7 +51,7 @@ export async function runLockCommand<T>(
   const idem =
     command.idempotencyKey === undefined ? null : requireText(command.idempotencyKey, "Idempotency-Key");
   const scope = `${command.verb}:${actor.id}`;
-  const digest = hashJson(JSON.parse(JSON.stringify(command.args)) as Json);
+  const digest = digestOf(command.args);
   let isFree = false;
   const run = async (tx: StoreTransaction): Promise<LockOutcome<T>> => {
     const held = command.asks

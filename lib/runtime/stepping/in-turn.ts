@@ -7,9 +7,6 @@
  *        the first answer; a refusal changed nothing and is not kept.
  */
 import type { Actor } from "@/lib/access/actor";
-import { hashJson } from "@/lib/base/canonical";
-import { must } from "@/lib/base/assert";
-import type { Json } from "@/lib/base/json";
 import type { InstanceRow } from "@/lib/store/instances";
 import { noWrites, type StepWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
@@ -18,10 +15,11 @@ import type { Snapshot } from "@/lib/statechart/snapshot";
 import { answerParents } from "../tasks/answer-parents";
 import type { Idempotent } from "../call";
 import { parseSnapshot, type Fence } from "../instances/instance-views";
+import { digestOf, keptAnswer } from "../kept-answer";
 import { engineSemantics, messagesPerTurnMax, turnBudgetMs } from "../limits";
 import { logRejectedWrites } from "../locks/log-rejected-writes";
 import { withMachines } from "../charts/machines";
-import { instanceBusy, instanceNotFound, keyReuse } from "../refusals";
+import { instanceBusy, instanceNotFound } from "../refusals";
 import { releaseStateLocks } from "../locks/state-locks";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
@@ -128,15 +126,12 @@ async function run<T extends { replayed: boolean }>(
   if (!row || row.deletedAt !== null) throw instanceNotFound(instanceId);
 
   const scope = callScope(verb, row, actor.id);
-  const digest = hashJson(JSON.parse(JSON.stringify({ ...args, idempotencyKey: undefined })) as Json);
+  const digest = digestOf({ ...args, idempotencyKey: undefined });
   if (idempotencyKey !== undefined) {
     const key = requireText(idempotencyKey, "Idempotency-Key");
     const [stored] = await tx.findAnswers([{ scope, key }]);
-    if (stored && stored.digest !== digest) throw keyReuse(key);
-    if (stored) {
-      const answer = JSON.parse(must(stored.result, "an answer is stored with its call")) as T;
-      return { answer: { ...answer, replayed: true }, after: null };
-    }
+    const kept = keptAnswer<T>(stored, digest);
+    if (kept) return { answer: { ...kept, replayed: true }, after: null };
   }
 
   const fences = args.fences && args.fences.length > 0 ? JSON.stringify(args.fences) : null;

@@ -6,13 +6,13 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { hashJson } from "@/lib/base/canonical";
 import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import type { Idempotent } from "../call";
 import { enqueueEvent } from "./enqueue-event";
 import { deadLetterError, readSendResult } from "../instances/get-message";
 import { takesMessages, type Fence, type SendResult } from "../instances/instance-views";
+import { digestOf } from "../kept-answer";
 import { sendWaitMs } from "../limits";
 import { newMessageId } from "../new-id";
 import { instanceBusy, stepFailed } from "../refusals";
@@ -94,8 +94,6 @@ function sendOf(actor: Actor, args: SendEventArgs): Send {
     digest: args.idempotencyKey === undefined ? null : digestOf({ type, data, expectedSeq, fences }),
   };
 }
-
-const digestOf = (args: object): string => hashJson(JSON.parse(JSON.stringify(args)) as Json);
 
 async function submit(
   context: RuntimeContext,

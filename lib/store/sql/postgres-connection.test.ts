@@ -4,7 +4,7 @@ import { must } from "@/lib/base/assert";
 import { freshDatabase, tamper, type TestDatabase } from "@/lib/testing/database";
 import { connect, type DatabaseConnection } from "./connection";
 import { openPool } from "./postgres-pool";
-import { raw, sql, type Sql } from "./statement";
+import { raw, sql, type Handle, type Sql } from "./statement";
 
 const execute = (statement: Sql) => connection.transaction((handle) => handle.execute(statement));
 let database: TestDatabase;
@@ -39,43 +39,39 @@ test("every connection has the bounds that cut a stuck process off", async () =>
   ]);
 });
 
-test("two transactions that block each other are both run in the end, and the repetition is counted", async () => {
-  let meeting = 0;
-  const cross = (first: number, second: number) =>
-    connection.transaction(async (handle) => {
-      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${first}`);
-      meeting += 1;
-      // Only the first attempts meet: the one run again finds the other gone.
-      for (let waits = 0; meeting < 2 && waits < 200; waits += 1)
-        await new Promise((done) => setTimeout(done, 5));
-      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${second}`);
-    });
-  expect(connection.repeated()).toBe(0);
-  await Promise.all([cross(1, 2), cross(2, 1)]);
-  expect(connection.repeated()).toBe(1);
-  expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
-  expect(meeting).toBe(3);
-});
-
-test("one whose statement that nobody waited for was ended by a deadlock is run again too", async () => {
-  let meeting = 0;
-  const add = {
-    table: "t",
-    text: `UPDATE t SET n = n + 1 FROM json_to_recordset($1::json) AS r(id INTEGER) WHERE t.id = r.id`,
-  };
-  const cross = (first: number, second: number) =>
-    connection.transaction(async (handle) => {
-      await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${first}`);
-      meeting += 1;
-      for (let waits = 0; meeting < 2 && waits < 200; waits += 1)
-        await new Promise((done) => setTimeout(done, 5));
-      handle.postRows(add, [{ id: second }]);
-      await handle.query(sql`SELECT n FROM t`);
-    });
-  await Promise.all([cross(1, 2), cross(2, 1)]);
-  expect(connection.repeated()).toBe(1);
-  expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
-});
+const add = {
+  table: "t",
+  text: `UPDATE t SET n = n + 1 FROM json_to_recordset($1::json) AS r(id INTEGER) WHERE t.id = r.id`,
+};
+test.each<[string, (handle: Handle, id: number) => Promise<unknown>]>([
+  ["waited for", (handle, id) => handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${id}`)],
+  [
+    "that nobody waited for",
+    (handle, id) => {
+      handle.postRows(add, [{ id }]);
+      return handle.query(sql`SELECT n FROM t`);
+    },
+  ],
+])(
+  "two transactions that block each other by a statement %s are both run in the end, and the repetition is counted",
+  async (_how, addTo) => {
+    let meeting = 0;
+    const cross = (first: number, second: number) =>
+      connection.transaction(async (handle) => {
+        await handle.execute(sql`UPDATE t SET n = n + 1 WHERE id = ${first}`);
+        meeting += 1;
+        // Only the first attempts meet: the one run again finds the other gone.
+        for (let waits = 0; meeting < 2 && waits < 200; waits += 1)
+          await new Promise((done) => setTimeout(done, 5));
+        await addTo(handle, second);
+      });
+    expect(connection.repeated()).toBe(0);
+    await Promise.all([cross(1, 2), cross(2, 1)]);
+    expect(connection.repeated()).toBe(1);
+    expect(await values()).toEqual([{ n: 2 }, { n: 2 }]);
+    expect(meeting).toBe(3);
+  },
+);
 
 test("I9: a database that takes no writes is a clear error and leaves no half step", async () => {
   const name = new URL(database.url).pathname.slice(1);
