@@ -175,6 +175,11 @@ export interface StepTransaction {
    * The same with skipBusy, in no order. Of an instance that is as in `known`, by id, that very row is given: it does not travel.
    */
   lockKnown(instanceIds: readonly string[], known: ReadonlyMap<string, InstanceRow>): Promise<InstanceRow[]>;
+  /**
+   * Of those ids, in their order, the first `limit` that no other transaction holds and that have a message, or at `now` a timer
+   * due; their rows are locked as by lockInstances. So workers that found the same instances share them out.
+   */
+  claimInstances(instanceIds: readonly string[], now: number, limit: number): Promise<string[]>;
   /** Messages waiting for them, per instance in mailbox order, at most `limitEach`. Call it after lockInstances. */
   readMailboxes(instanceIds: readonly string[], limitEach: number): Promise<QueuedMessage[]>;
   /** The same, with the time that decides (I10). */

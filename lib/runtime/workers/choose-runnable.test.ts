@@ -17,7 +17,7 @@ test("a claim of the urgent takes high priority and long waits first, then who w
     runnable("high", 3, 5, 2),
     runnable("waited-three-minutes", 0, 180_000, 180_000),
   ];
-  expect(chooseRunnable(found, now, 4, 0.5, fairnessDefault)).toEqual([
+  expect(chooseRunnable(found, now, 0.5, fairnessDefault)).toEqual([
     "high",
     "waited-three-minutes",
     "normal-long-unserved",
@@ -27,15 +27,15 @@ test("a claim of the urgent takes high priority and long waits first, then who w
 
 test("any other claim goes by service alone, so that a stream of urgent ones leaves room for the rest", () => {
   const found = [runnable("high", 4, 5, 2), runnable("low", 0, 5, 50)];
-  expect(chooseRunnable(found, now, 1, 0.9, fairnessDefault)).toEqual(["low"]);
-  expect(chooseRunnable(found, now, 1, 0.1, fairnessDefault)).toEqual(["high"]);
+  expect(chooseRunnable(found, now, 0.9, fairnessDefault)).toEqual(["low", "high"]);
+  expect(chooseRunnable(found, now, 0.1, fairnessDefault)).toEqual(["high", "low"]);
 });
 
 test("the share of the urgent, and who is urgent, are the worker's to say", () => {
   const found = [runnable("high", 3, 5, 2), runnable("low", 0, 5, 50)];
   const first = (roll: number, over: object) =>
-    chooseRunnable(found, now, 1, roll, { ...fairnessDefault, ...over });
-  expect(first(0.9, { highRatio: 1 })).toEqual(["high"]);
-  expect(first(0, { highRatio: 0 })).toEqual(["low"]);
-  expect(first(0.1, { priorityThreshold: 4 })).toEqual(["low"]);
+    chooseRunnable(found, now, roll, { ...fairnessDefault, ...over });
+  expect(first(0.9, { highRatio: 1 })).toEqual(["high", "low"]);
+  expect(first(0, { highRatio: 0 })).toEqual(["low", "high"]);
+  expect(first(0.1, { priorityThreshold: 4 })).toEqual(["low", "high"]);
 });

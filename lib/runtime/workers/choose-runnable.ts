@@ -1,5 +1,5 @@
 /**
- * Which of the waiting instances are stepped next.
+ * In which order the waiting instances are stepped.
  *
  * Holds: a minute's wait counts as one priority, so low priority never starves; most claims serve the urgent first, the
  *        others go by who was served least recently, whatever its priority, so that no one instance takes all.
@@ -19,11 +19,10 @@ export const fairnessDefault: Fairness = { highRatio: 0.8, priorityThreshold: 2 
 export const urgentRank = (now: number, { priorityThreshold }: Fairness): number =>
   now - priorityThreshold * rankPerTierMs;
 
-/** At most `limit` ids. `roll`: a random number below 1. */
+/** Their ids. `roll`: a random number below 1. */
 export function chooseRunnable(
   found: readonly Runnable[],
   now: number,
-  limit: number,
   roll: number,
   fairness: Fairness,
 ): string[] {
@@ -37,5 +36,5 @@ export function chooseRunnable(
           ...found.filter(({ rank }) => rank <= urgentFrom).sort(byRank),
           ...found.filter(({ rank }) => rank > urgentFrom).sort(byServed),
         ];
-  return order.slice(0, limit).map(({ id }) => id);
+  return order.map(({ id }) => id);
 }

@@ -29,6 +29,8 @@ export interface Dialect {
   fromRows(values: readonly string[], columns: Columns): string;
   /** A list of texts given as one JSON parameter, to put after IN. */
   texts(values: readonly string[]): Sql;
+  /** The same as a table named p: "text", and "place", which grows along the list. */
+  placed(values: readonly string[]): Sql;
 }
 
 const quoted = (name: string): string => `"${name}"`;
@@ -54,6 +56,8 @@ const sqlite: Dialect = {
   rowsTable: () => null,
   fromRows: (values) => `VALUES (${values.join(", ")})`,
   texts: (values) => sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`,
+  placed: (values) =>
+    sql`(SELECT value AS "text", key AS "place" FROM json_each(${JSON.stringify(values)})) AS p`,
 };
 
 /** PostgreSQL's `changeTx`, beside the clock's row. */
@@ -74,6 +78,8 @@ const postgresql: Dialect = {
   fromRows: (values, columns) =>
     `SELECT ${values.join(", ")} FROM json_to_recordset($1::json) AS r(${columnList(columns)})`,
   texts: (values) => sql`(SELECT jsonb_array_elements_text(${JSON.stringify(values)}::jsonb))`,
+  placed: (values) =>
+    sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb) WITH ORDINALITY AS p("text", "place")`,
 };
 
 export const dialects: Record<Provider, Dialect> = { sqlite, postgresql };

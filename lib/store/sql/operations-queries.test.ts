@@ -20,10 +20,12 @@ import { noWrites, type StepWrites } from "../steps";
 import type { Store } from "../store";
 import type { WorkerRow } from "../workers";
 import { changesBetween } from "./change-queries";
+import { dialects } from "./dialect";
 import { runnable } from "./instance-queries";
 import { unsettled } from "./lock-queries";
 import { openSqlStore } from "./open-sql-store";
 import { planByKey } from "./postgres-pool";
+import { claimable } from "./step-queries";
 
 const workerRow = (over: Partial<WorkerRow> = {}): WorkerRow => ({
   id: "w",
@@ -277,14 +279,17 @@ test("on postgresql: planned while there are none, looking for work still looks 
   const client = new pg.Client({ connectionString: database.url, options: planByKey });
   await client.connect();
   try {
-    for (const share of [undefined, { from: 0, to: 31 }]) {
-      const { text } = runnable(2_000, "", share);
+    const shares = [undefined, { from: 0, to: 31 }];
+    for (const { text } of [
+      ...shares.map((share) => runnable(2_000, "", share)),
+      claimable(dialects.postgresql, ["i1"], 2_000, 10),
+    ]) {
       const { rows } = await client.query<Record<string, string>>(`EXPLAIN (GENERIC_PLAN) ${text}`);
       const plan = rows.map((row) => row["QUERY PLAN"] ?? "");
       const looked = plan.flatMap((line, at) => (/ on instances /.test(line) ? [plan[at + 1] ?? ""] : []));
       expect(looked.length).toBeGreaterThan(0);
       for (const line of looked) expect(line).toMatch(/Index Cond: \(id = /);
-      expect(plan.join("\n")).not.toContain("Join");
+      expect(plan.join("\n")).not.toMatch(/Join|Seq Scan|hashed/);
     }
   } finally {
     await client.end();
@@ -301,17 +306,20 @@ test("on sqlite: looking for work goes along indexes alone, however many instanc
     for (const { sql, values } of [
       runnable(2_000, "", undefined),
       runnable(2_000, "", share),
+      claimable(dialects.sqlite, ["i1"], 2_000, 10),
       unsettled(2_000, 10),
     ]) {
       const rows = file.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
       const plan = rows.map(({ detail }) => detail);
       expect(
-        plan.filter((line) => /AUTOMATIC|SCAN (i|s|locks|lock_waiters|mailbox|timers)\b/.test(line)),
+        plan.filter((line) =>
+          /AUTOMATIC|SCAN (i|s|instances|locks|lock_waiters|mailbox|timers)\b/.test(line),
+        ),
       ).toEqual([]);
-      expect(plan.join("\n")).toMatch(/SEARCH (i|locks) USING INDEX/);
+      expect(plan.join("\n")).toMatch(/SEARCH (i|instances|locks) USING (COVERING )?INDEX/);
       const timers = plan.filter((line) => line.includes("timers_parked_priority_due_at_idx"));
       for (const line of timers) expect(line).toMatch(/\(parked=\? AND priority=\? AND due_at<\?\)/);
-      expect(timers).toHaveLength(sql.includes("timers") ? 5 : 0);
+      expect(timers).toHaveLength(sql.includes("walk") ? 5 : 0);
     }
   } finally {
     file.close();

@@ -47,6 +47,15 @@ function mailboxesOf(dialect: Dialect, instanceIds: readonly string[], limitEach
 }
 const mailboxNames = join(Object.keys(mailbox.columns).map((name) => raw(`"${name}"`)));
 
+/** Each looked up by itself, as where they are found (instance-queries): one plan, whatever is in the tables. */
+export function claimable(dialect: Dialect, instanceIds: readonly string[], now: number, limit: number): Sql {
+  const id = sql`"instances"."id"`;
+  const waits = sql`(SELECT "instance_id" FROM "mailbox" WHERE "parked" = 0 AND "instance_id" = ${id} ORDER BY "instance_id" LIMIT 1) IS NOT NULL`;
+  // "+ 0": an instance has few timers, of those that wait there are many.
+  const isDue = sql`(SELECT 1 FROM "timers" WHERE "instance_id" = ${id} AND "parked" + 0 = 0 AND "due_at" <= ${now} LIMIT 1) IS NOT NULL`;
+  return sql`SELECT ${id} AS "id" FROM ${dialect.placed(instanceIds)} CROSS JOIN "instances" WHERE ${id} = p."text" AND (${waits} OR ${isDue}) ORDER BY p."place" LIMIT ${limit} ${dialect.forNoKeyUpdateSkipLocked}`;
+}
+
 /** A row in which these are the same is the same: whatever else changes makes an entry, or a new life. */
 const marksOfState = instances.pick("id", "seq", "incarnation", "status", "session");
 const isSame = (mark: InstanceRow, known: InstanceRow | undefined): boolean =>
@@ -89,6 +98,11 @@ export function stepTransaction(
       const [same, changed] = split(marks, (mark) => isSame(mark, known.get(mark.id)));
       const again = changed.length > 0 ? await lockNow(changed.map(({ id }) => id)) : [];
       return [...same.map(({ id }) => must(known.get(id), "it is known")), ...rows, ...again];
+    },
+
+    async claimInstances(instanceIds, now, limit) {
+      const rows = await handle.query<{ id: string }>(claimable(dialect, instanceIds, now, limit));
+      return rows.map(({ id }) => id);
     },
 
     readMailboxes: (instanceIds, limitEach) => handle.query(mailboxesOf(dialect, instanceIds, limitEach)),

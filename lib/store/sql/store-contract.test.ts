@@ -398,6 +398,41 @@ describe.each(providers)("on %s", (provider) => {
       expect(await ranks()).toEqual({ low: 5 });
     });
 
+    test("I8: of those that were found a batch claims the first that still wait, and passes over whom another has", async () => {
+      const waiting = ["w1", "w2", "w3", "w4"];
+      for (const id of [...waiting, "idle", "parked", "timed", "later"]) await start(id);
+      await write({
+        enqueued: [...waiting, "parked"].map((instanceId) =>
+          messageRow({ instanceId, messageId: instanceId }),
+        ),
+        armed: [
+          timerRow({ instanceId: "timed", dueAt: 5 }),
+          timerRow({ instanceId: "later", dueAt: 11 }),
+          timerRow({ instanceId: "parked", dueAt: 5 }),
+        ],
+      });
+      await write({ parked: ["parked"] });
+      const found = ["later", "w3", "idle", "timed", "parked", "nobody", "w4", "w1", "w2"];
+      const claim = (limit: number) => store.transaction((tx) => tx.claimInstances(found, 10, limit));
+      expect(await claim(2)).toEqual(["w3", "timed"]);
+      expect(await claim(9)).toEqual(["w3", "timed", "w4", "w1", "w2"]);
+      if (provider === "sqlite") return;
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      let first: Promise<void> = Promise.resolve();
+      const claimed = new Promise<string[]>((resolve, reject) => {
+        first = store.transaction(async (tx) => {
+          resolve(await tx.claimInstances(found, 10, 3));
+          await ended;
+        });
+        first.catch(reject);
+      });
+      expect(await claimed).toEqual(["w3", "timed", "w4"]);
+      expect(await claim(9)).toEqual(["w1", "w2"]);
+      end();
+      await first;
+    });
+
     test("I8: a due timer waits by the priority of its instance, and no flood of others hides it", async () => {
       const many = Array.from({ length: 300 }, (_, n) => `many${n}`);
       const due = async (flood: Partial<TimerRow>, one: Partial<TimerRow>) => {

@@ -214,6 +214,7 @@ function broken(
       const rows = await tx.lockInstances(ids, options);
       return options?.skipBusy ? notBusy(rows, world) : rows;
     },
+    claimInstances: async (ids, now, limit) => notBusy(await tx.claimInstances(ids, now, limit), world),
     async lockKnown(ids, known) {
       const rows = await tx.lockKnown(ids, known);
       // In an order that doesn't depend on what is remembered.
