@@ -88,7 +88,15 @@ async function stepClaims(
     while (left.size > 0 && batches++ < batchesPerLook && !caution.isCareful) if (!(await stepNext())) return;
   };
   // Two at a time where the database can: one is computed while the other is written.
-  await Promise.all(Array.from({ length: store.database === "sqlite" ? 1 : 2 }, lane));
+  const lanes = await Promise.allSettled(
+    Array.from({ length: store.database === "sqlite" ? 1 : 2 }, () =>
+      lane().catch((error: unknown) => {
+        batches = batchesPerLook;
+        throw error;
+      }),
+    ),
+  );
+  for (const end of lanes) if (end.status === "rejected") throw end.reason;
 }
 
 /** One batch, noted before. */

@@ -91,6 +91,7 @@ export class Simulator {
       wrong.push(describe(error));
     } finally {
       uninstall();
+      world?.abandon();
     }
     return {
       seed,

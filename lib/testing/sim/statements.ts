@@ -32,7 +32,7 @@ async function beforeStatement(pid: number, text: string): Promise<string> {
     call.rests = "no";
   }
   // What was to follow is not sent either, COMMIT least of all.
-  if (process.dead && text !== "ROLLBACK") throw new Death();
+  if ((process.dead || world.abandoned) && text !== "ROLLBACK") throw new Death();
   return world.options.rewrite?.(text) ?? text;
 }
 

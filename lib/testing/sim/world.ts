@@ -115,6 +115,7 @@ export class World {
   readonly committed: Committed[] = [];
   /** A planted fault's own memory, common to all processes. */
   readonly shared: Record<string, unknown> = {};
+  abandoned = false;
   crashes = 0;
   /** Transactions that the database had to run again. */
   deadlocks = 0;
@@ -184,8 +185,15 @@ export class World {
     this.touch();
   }
 
+  /** Who is still held lets go of its connection: a seed that ended before its time leaves nobody waiting. */
+  abandon(): void {
+    this.abandoned = true;
+    for (const gate of this.gates.splice(0)) gate.open();
+  }
+
   /** Resolves when the schedule lets it. */
   hold(owner: SimProcess | null, label: string): Promise<void> {
+    if (this.abandoned) return Promise.resolve();
     this.touch();
     return new Promise((resolve) => this.gates.push({ owner, label, open: resolve }));
   }
