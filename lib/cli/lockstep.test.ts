@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SessionLine } from "@/lib/play/session";
+import { usageOf } from "./usage";
 
 const root = join(import.meta.dirname, "../..");
 const bin = join(root, "dist/lockstep.js");
@@ -529,6 +530,32 @@ describe("the command itself", () => {
     const done = await lockstep(["help"]);
     expect(done.code).toBe(0);
     for (const verb of ["check", "convert", "run", "test"]) expect(done.out).toContain(`lockstep ${verb}`);
+  });
+
+  test("a verb's --help, -h or help before it prints what the help tells of that verb alone", async () => {
+    const whole = (await lockstep(["help"])).out;
+    const verbs = new Set([...whole.matchAll(/^ {2}lockstep (\S+)/gm)].map((found) => found[1] ?? ""));
+    expect(verbs.size).toBeGreaterThanOrEqual(15);
+    for (const verb of verbs) {
+      const told = usageOf(verb) ?? "";
+      const own = told.split("\n").filter((line) => /^ {2}\S/.test(line));
+      for (const line of own) expect(line).toMatch(new RegExp(`^  lockstep ${verb} `));
+      expect(own.length).toBeGreaterThan(0);
+      expect(told).not.toContain("as above");
+    }
+    for (const call of [
+      ["batch", "--help"],
+      ["batch", "-h"],
+      ["batch", "suspend", "a", "--help"],
+      ["help", "batch"],
+    ]) {
+      expect(await lockstep(call)).toEqual({ code: 0, out: usageOf("batch"), err: "" });
+    }
+    expect(usageOf("batch")).toContain("--url http://127.0.0.1:3000");
+    expect(await lockstep(["--help"])).toMatchObject({ code: 0, out: whole });
+    expect(await lockstep(["dance", "--help"])).toMatchObject({ code: 2, out: "" });
+    // What stands behind -- is a file.
+    expect((await lockstep(["check", "--", "--help"])).out).toContain("--help: error unreadable");
   });
 
   test("starts in under 0.3 s, or five times Node's own start where the machine is busy", async () => {

@@ -1,9 +1,11 @@
 /**
  * The `lockstep` command. Each verb's code is loaded when it is asked for, so that the command starts fast.
  */
-import { exit, UnwritableError, usage, UsageError, type ExitCode } from "./usage";
+import { exit, UnwritableError, usage, UsageError, usageOf, type ExitCode } from "./usage";
 
 async function main([verb, ...args]: string[]): Promise<ExitCode> {
+  const about = verb === "help" ? args[0] : asksForHelp(args) ? verb : undefined;
+  if (about !== undefined && !isHelp(about)) return help(about);
   switch (verb) {
     case "check":
       return (await import("./check")).check(args);
@@ -45,6 +47,21 @@ async function main([verb, ...args]: string[]): Promise<ExitCode> {
     default:
       throw new UsageError(`There is no "lockstep ${verb}".`);
   }
+}
+
+const isHelp = (word: string): boolean => ["help", "--help", "-h"].includes(word);
+
+/** What stands behind `--` is no option. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args.slice(0, end < 0 ? undefined : end).some((word) => word === "--help" || word === "-h");
+}
+
+function help(verb: string): ExitCode {
+  const text = usageOf(verb);
+  if (text === null) throw new UsageError(`There is no "lockstep ${verb}".`);
+  process.stdout.write(text);
+  return exit.ok;
 }
 
 /** Node's parseArgs throws errors with these codes for wrong arguments. */

@@ -1,5 +1,7 @@
 /**
- * The command's own words, and its exit codes.
+ * The command's own words, whole and by verb, and its exit codes.
+ *
+ * Holds: what a verb's help tells is a part of the whole help, word for word; "as above" is told in full where nothing is above.
  */
 export const exit = {
   ok: 0,
@@ -20,7 +22,7 @@ export class UnwritableError extends Error {
   override name = "UnwritableError";
 }
 
-export const usage = `lockstep: durable statecharts, from the command line
+export const usage = `lockstep: durable statecharts, from the command line; help VERB or VERB --help tells of one verb
 
   lockstep check FILE…                 diagnostics of charts; exit 1 when one has errors
       --json                           one JSON line per file
@@ -76,11 +78,14 @@ export const usage = `lockstep: durable statecharts, from the command line
   lockstep workers                     a server's workers: load, last seen, partitions, breakers
       drain|undrain ID --reason WHY
       reset ID --breaker NAME --reason WHY
+      --url, --json                    as above
   lockstep audit --limit 50            who did what on a server, newest first
       --actor NAME --action terminate-instance --target instance:ID --outcome done --from 2026-11-30 --to 2026-12-01
+      --url, --json                    as above
   lockstep retention                   how long a server keeps what is over
       preview RULE --keep 30d          how much would go
       set RULE --keep 30d|for-ever --then purge|archive --reason WHY
+      --url, --json                    as above
   lockstep archive list FILE…          ended instances that were archived; show FILE… --id ID: all that is stored of one
   lockstep schedules                   a server's schedules, one a line: id, next time, rule, what it does, last outcome
       --chart ID --status active|paused
@@ -104,3 +109,17 @@ export const usage = `lockstep: durable statecharts, from the command line
 Reads lockstep JSON, XState and Stately JSON, XState machines in TypeScript or JavaScript (never run), SCXML, and Mermaid
 stateDiagrams. Exit codes: 0 done, 1 the chart cannot be loaded or has errors, 2 wrong use or a bad input line.
 `;
+
+/** Of a block that stands without those before it. */
+const serverLines = `      --url http://127.0.0.1:3000      the server
+      --json                           one JSON line per answer`;
+
+/** What the help tells of one verb; null: there is no such verb. */
+export function usageOf(verb: string): string | null {
+  const [commands = ""] = usage.split("\n\nReads ");
+  const blocks = commands
+    .split(/\n(?= {2}lockstep )/)
+    .filter((block) => block.trimStart().split(/\s/).slice(0, 2).join(" ") === `lockstep ${verb}`);
+  if (blocks.length === 0) return null;
+  return `${blocks.join("\n").replace(/^ +--url, --json +as above$/gm, serverLines)}\n`;
+}
