@@ -17,7 +17,7 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { formatDuration } from "@/components/ui/time";
-import type { LockLogEntry, LockView } from "@/lib/contract/locks";
+import { coolsUntil, grantTerms, type LockLogEntry, type LockView } from "@/lib/contract/locks";
 
 export const lockEntryLooks: Record<LockLogEntry["type"], { icon: LucideIcon; tone: string }> = {
   REQUESTED: { icon: Hand, tone: "text-text-3" },
@@ -48,16 +48,12 @@ export function lockEntryText(entry: LockLogEntry): string {
   const { details } = entry;
   switch (entry.type) {
     case "ACQUIRED":
-      return [
-        `${who}, fence ${entry.fence}`,
-        typeof details["ttlMs"] === "number" ? `ttl ${formatDuration(details["ttlMs"])}` : "",
-      ]
-        .filter(Boolean)
-        .join(", ");
+    case "HANDOFF":
+      return [`${who}, fence ${entry.fence}`, ...termsWords(entry)].join(", ");
     case "ENQUEUED":
       return `${who}${details["position"] === undefined ? "" : `, position ${String(details["position"])}`}`;
     case "FORCE_RELEASED":
-      return `by ${entry.actor}, from ${who}, fence now ${entry.fence}${entry.reason ? `: “${entry.reason}”` : ""}`;
+      return `by ${entry.actor}, from ${who}, fence now ${entry.fence}${coolingWords(entry)}${entry.reason ? `: “${entry.reason}”` : ""}`;
     case "WRITE_REJECTED":
       return [
         ...(entry.holder === null ? [] : [who]),
@@ -65,12 +61,27 @@ export function lockEntryText(entry: LockLogEntry): string {
       ].join(", ");
     case "CHECKPOINT":
       return `all before is forgotten; ${entry.holder === null ? "free" : `held by ${who}`}, fence ${entry.fence}`;
-    case "HANDOFF":
     case "EXPIRED":
-      return `${who}, fence ${entry.fence}`;
+      return `${who}, fence ${entry.fence}${coolingWords(entry)}`;
+    case "RELEASED":
+      return `${who}${coolingWords(entry)}`;
     default:
       return [who, entry.reason ?? ""].filter(Boolean).join(": ");
   }
+}
+
+function termsWords(entry: LockLogEntry): string[] {
+  const { ttlMs, holdMaxMs, coolMs } = grantTerms(entry);
+  return [
+    ...(ttlMs === null ? [] : [ttlMs === 0 ? "until its state is left" : `ttl ${formatDuration(ttlMs)}`]),
+    ...(holdMaxMs === null ? [] : [`held at most ${formatDuration(holdMaxMs)}`]),
+    ...(coolMs === null ? [] : [`cools ${formatDuration(coolMs)} after`]),
+  ];
+}
+
+function coolingWords(entry: LockLogEntry): string {
+  const until = coolsUntil(entry);
+  return until === null ? "" : `, cools for ${formatDuration(until - entry.at)}`;
 }
 
 /** `refusedFence` → `refused fence`. */

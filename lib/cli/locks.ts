@@ -8,10 +8,11 @@ import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
 import type { Client } from "@/lib/client/client";
 import type { ResponseOf } from "@/lib/contract/endpoints";
-import type { LockSummary } from "@/lib/contract/locks";
+import { coolsUntil, grantTerms, type LockLogEntry, type LockSummary } from "@/lib/contract/locks";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { requireReason } from "./require-reason";
 import { requireVerb } from "./require-verb";
+import { spanOf } from "./span";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { optionalWholeNumber, wholeNumber } from "./whole-number";
 import { writeLine } from "./write-line";
@@ -80,7 +81,7 @@ async function act(client: Client, verb: string, key: string, values: Values): P
     const limit = Math.min(200, wholeNumber("--limit", values.limit));
     const { items } = await client.getLockLog({ key, limit });
     for (const entry of items) {
-      const { seq, at, type, holder, fence, actor, reason } = entry;
+      const { seq, at, type, holder, fence, actor } = entry;
       const line = [
         `#${seq}`,
         new Date(at).toISOString(),
@@ -88,7 +89,7 @@ async function act(client: Client, verb: string, key: string, values: Values): P
         holder ?? "-",
         `fence ${fence}`,
         actor,
-        reason ?? "",
+        entryWords(entry),
       ];
       await writeLine(values.json ? JSON.stringify(entry) : line.join("\t").trimEnd());
     }
@@ -112,6 +113,21 @@ async function act(client: Client, verb: string, key: string, values: Values): P
         : `${key} was taken from ${done.previousHolder ?? "nobody"}; ${next}, fence ${done.fence}`,
     );
   }
+}
+
+/** What is to be told of an entry beside its columns: a grant's terms, a cooling, a reason. */
+function entryWords(entry: LockLogEntry): string {
+  const { type, reason } = entry;
+  const isGrant = type === "ACQUIRED" || type === "HANDOFF";
+  const { ttlMs, holdMaxMs, coolMs } = grantTerms(entry);
+  const cooled = coolsUntil(entry);
+  return [
+    ...(reason === null ? [] : [reason]),
+    ...(!isGrant || ttlMs === null ? [] : [ttlMs === 0 ? "without a lease" : `ttl ${spanOf(ttlMs)}`]),
+    ...(!isGrant || holdMaxMs === null ? [] : [`held at most ${spanOf(holdMaxMs)}`]),
+    ...(!isGrant || coolMs === null ? [] : [`cools ${spanOf(coolMs)} after`]),
+    ...(cooled === null ? [] : [`cools ${until(cooled)}`]),
+  ].join(", ");
 }
 
 /** Under a session of its own; nobody renews by itself here: --ttl-ms is the whole time. All of the keys are had, or none. */

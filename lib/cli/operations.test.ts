@@ -143,6 +143,24 @@ test("several locks are acquired at once or none of them", async () => {
   await expect(run(locks, "acquire", "--session", "me")).rejects.toThrow("needs a key");
 });
 
+test("a lock's log tells how each grant was given, and until when the lock cools after it", async () => {
+  const mine = ["zone:1", "--session", "me"];
+  const terms = ["--ttl-ms", "60000", "--hold-max-ms", "600000", "--cool-ms", "5000"];
+  expect(await run(locks, "acquire", ...mine, ...terms)).toBe(0);
+  expect(await run(locks, "release", ...mine, "--fence", "1")).toBe(0);
+  expect(await run(locks, "acquire", ...mine)).toBe(0);
+  expect(await run(locks, "log", "zone:1")).toBe(0);
+  const told = said.out.split("\n").flatMap((line) => {
+    const [, , type, , , , words] = line.split("\t");
+    return type === "ACQUIRED" || type === "RELEASED" ? [`${type} ${words ?? ""}`] : [];
+  });
+  expect(told).toEqual([
+    "ACQUIRED ttl 30s",
+    expect.stringMatching(/^RELEASED cools until 20\S+Z$/) as string,
+    "ACQUIRED ttl 1m, held at most 10m, cools 5s after",
+  ]);
+});
+
 test("a worker is drained and takes work again; its breaker is shown and reset", async () => {
   let isOpen = true;
   const store = (await at.again()).store;

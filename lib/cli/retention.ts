@@ -7,6 +7,7 @@ import type { Client } from "@/lib/client/client";
 import { retentionRule, type RetentionRuleView } from "@/lib/contract/operations";
 import { askServer, serverOptions } from "./ask-server";
 import { requireVerb } from "./require-verb";
+import { spanOf, units } from "./span";
 import { UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
@@ -72,19 +73,10 @@ async function act(client: Client, verb: string, name: string | undefined, value
   }
 }
 
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 /** null: for ever. */
 function msOf(text: string): number | null {
   if (text === "for-ever") return null;
   const found = /^(\d{1,9})([smhd])$/.exec(text);
   if (!found) throw new UsageError(`--keep takes a time as 30d, 12h, 15m or 90s, or for-ever, not ${text}.`);
   return Number(found[1]) * units[found[2] as keyof typeof units];
-}
-
-function spanOf(ms: number): string {
-  for (const unit of ["d", "h", "m", "s"] as const) {
-    if (ms % units[unit] === 0 && ms >= units[unit]) return `${ms / units[unit]}${unit}`;
-  }
-  return `${ms} ms`;
 }

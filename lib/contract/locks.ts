@@ -81,6 +81,31 @@ export const lockLogEntry = z.object({
 });
 export type LockLogEntry = z.infer<typeof lockLogEntry>;
 
+/** How a grant was given, as its entry (ACQUIRED, HANDOFF) keeps it; null: none was. A state's hold has no lease: ttlMs 0. */
+export function grantTerms({ at, details }: Pick<LockLogEntry, "at" | "details">): {
+  ttlMs: number | null;
+  holdMaxMs: number | null;
+  coolMs: number | null;
+} {
+  const numberOf = (name: string): number | null => {
+    const value = details[name];
+    return typeof value === "number" ? value : null;
+  };
+  const holdUntil = numberOf("holdUntil");
+  return {
+    ttlMs: numberOf("ttlMs"),
+    holdMaxMs: holdUntil === null ? null : holdUntil - at,
+    coolMs: numberOf("coolMs"),
+  };
+}
+
+/** Until when the lock cools after its hold ended with this entry; null: it doesn't, or the entry ends no hold. */
+export function coolsUntil({ type, details }: Pick<LockLogEntry, "type" | "details">): number | null {
+  const { coolUntil } = details;
+  const ends = type === "RELEASED" || type === "EXPIRED" || type === "FORCE_RELEASED";
+  return ends && typeof coolUntil === "number" ? coolUntil : null;
+}
+
 const ttlMs = z.int().min(1_000).max(3_600_000);
 export const acquireBody = z.strictObject({
   session: id,
