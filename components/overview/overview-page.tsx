@@ -3,7 +3,7 @@
  * What needs a person now, and how much runs. Every number is counted by the server; a room that does not exist is not
  * promised here.
  */
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import {
   CircleCheck,
   CircleX,
@@ -34,7 +34,8 @@ import { useClient } from "@/components/ui/use-client";
 import { useKeys } from "@/components/ui/use-keys";
 import { ZoneSwitch } from "@/components/ui/zone-switch";
 import type { ChartSummary } from "@/lib/contract/charts";
-import { attentionRows, type AttentionRow } from "./attention";
+import type { LockSummary } from "@/lib/contract/locks";
+import { attentionRows, longWaitedFree, type AttentionRow, type WatchedLock } from "./attention";
 
 const readMax = 50;
 const rowsShown = 8;
@@ -55,6 +56,7 @@ export function OverviewPage() {
     queryFn: () => client.listInstances({ limit: recentShown }),
   });
   const now = useDatabaseNow(locks.data, locks.dataUpdatedAt);
+  const watched = useQueues(locks.data?.items ?? []);
   const counts = charts.data ? sumByStatus(charts.data.items) : null;
   const live = counts ? liveStatuses.reduce((sum, status) => sum + (counts[status] ?? 0), 0) : null;
   const error = [failed, stuck, locks, charts, recent].find((query) => query.error && !query.data)?.error;
@@ -62,9 +64,7 @@ export function OverviewPage() {
     for (const query of [failed, stuck, locks, charts, recent]) if (query.error) void query.refetch();
   };
   const ready = failed.data && stuck.data && locks.data && now !== null;
-  const rows = ready
-    ? attentionRows([...stuck.data.items, ...failed.data.items], locks.data.items, now)
-    : null;
+  const rows = ready ? attentionRows([...stuck.data.items, ...failed.data.items], watched, now) : null;
 
   return (
     <>
@@ -172,6 +172,21 @@ function useInstancesWith(status: "failed" | "stuck") {
     queryKey: [...queryKeys.instances, "overview", status],
     queryFn: () => client.listInstances({ status, limit: readMax }),
   });
+}
+
+/** With the queues of those that are free and long waited for, as many as rows are shown. */
+function useQueues(locks: readonly LockSummary[]): WatchedLock[] {
+  const client = useClient();
+  const queues = useQueries({
+    queries: longWaitedFree(locks)
+      .slice(0, rowsShown)
+      .map(({ key }) => ({
+        queryKey: queryKeys.lock(key),
+        queryFn: ({ signal }: { signal: AbortSignal }) => client.getLock({ key }, { signal }),
+      })),
+    combine: (all) => new Map(all.flatMap(({ data }) => (data ? [[data.key, data.queue] as const] : []))),
+  });
+  return locks.map((lock) => ({ ...lock, queue: queues.get(lock.key) }));
 }
 
 const looks: Record<AttentionRow["kind"], { icon: LucideIcon; word: string; tone: string }> = {
