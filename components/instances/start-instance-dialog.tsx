@@ -13,6 +13,7 @@ import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { Field, Input, Select, TextArea } from "@/components/ui/field";
+import { keyCharsMax } from "@/lib/base/limits";
 import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
@@ -180,7 +181,7 @@ function StartForm({
               {...wiring}
               mono
               value={businessKey}
-              maxLength={256}
+              maxLength={keyCharsMax}
               onChange={(event) => setBusinessKey(event.target.value)}
               placeholder="M-20931"
               data-testid="start-key"

@@ -8,6 +8,8 @@ export const payloadBytesMax = 256 * 1024;
 export const lockKeysMax = 20;
 /** A waiting call that was silent for this long is passed over when the lock comes free. */
 export const waiterSilentMs = 10_000;
+/** Of a concurrency key or a business key: an index column holds it; a longer key is a document, not a name. */
+export const keyCharsMax = 500;
 /** Lists show an instance's labels and look for them: each is a row. */
 export const labelsMax = 32;
 export const labelKeyMax = 63;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import type { ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
-import { labelKeyMax, labelsMax, labelValueMax } from "@/lib/base/limits";
+import { keyCharsMax, labelKeyMax, labelsMax, labelValueMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 
 /** Largest chart document with layout in one request. */
@@ -47,7 +47,7 @@ export const labelFilter = searchText(labelKeyMax + 1 + labelValueMax).regex(
 );
 /** A field of a context and its value, as text: `order.total:40`. */
 export const fieldFilter = searchText(600).regex(/^.+:/s, "must be field:value, as order.total:40");
-export const businessKey = z.string().min(1).max(256);
+export const businessKey = z.string().min(1).max(keyCharsMax);
 export const eventType = z.string().min(1).max(256);
 /** Milliseconds since the epoch on the database's clock. */
 export const timestamp = z.int();

@@ -2,7 +2,7 @@
  * Instances: start, send, read now / at seq / at time, log, delete.
  */
 import { z } from "zod";
-import { labelsMax } from "@/lib/base/limits";
+import { keyCharsMax, labelsMax } from "@/lib/base/limits";
 import {
   businessKey,
   eventType,
@@ -303,7 +303,7 @@ export const instanceQuery = z.strictObject({
   status: instanceStatus.optional(),
   state: searchText(256).optional(),
   idPrefix: searchText(128).optional(),
-  businessKey: searchText(256).optional(),
+  businessKey: searchText(keyCharsMax).optional(),
   condition: conditionName.optional(),
   /** Children of that instance's invocations. */
   parent: id.optional(),

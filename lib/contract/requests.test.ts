@@ -3,8 +3,10 @@
  */
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { keyCharsMax } from "@/lib/base/limits";
 import { batchSelection, countBatchBody } from "./batches";
 import { endpoints, type Endpoint } from "./endpoints";
+import { instanceQuery, startInstanceBody } from "./instances";
 import { createScheduleBody } from "./schedules";
 
 interface Found {
@@ -96,6 +98,18 @@ test("a number in a path or a query is decimal digits alone", () => {
     ]) {
       expect(schema.safeParse(wrong).success, `${at} takes "${wrong}"`).toBe(false);
     }
+  }
+});
+
+test("a business key is searched for as long as a start or a chart may make it", () => {
+  const key = "k".repeat(keyCharsMax);
+  const takers = {
+    list: (businessKey: string) => instanceQuery.safeParse({ businessKey }).success,
+    batch: (businessKey: string) => batchSelection.safeParse({ filter: { businessKey } }).success,
+    start: (businessKey: string) => startInstanceBody.safeParse({ chartId: "c", businessKey }).success,
+  };
+  for (const [who, takes] of Object.entries(takers)) {
+    expect([who, takes(key), takes(`${key}k`)]).toEqual([who, true, false]);
   }
 });
 

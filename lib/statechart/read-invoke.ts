@@ -5,6 +5,7 @@
  *        context it reads is kept from the start, so that undoing one of several deeds undoes that one.
  */
 import { isJsonObject, type Json, type JsonObject } from "@/lib/base/json";
+import { keyCharsMax } from "@/lib/base/limits";
 import { EvaluationFailure } from "./cel/evaluation-failure";
 import { celTypeName, toCel } from "./cel/view";
 import { contextRead } from "./cel/references";
@@ -208,9 +209,6 @@ function retryOf(retry: Json, programs: Programs): Program<RetryPolicy> {
   };
 }
 
-// An index column holds it; a longer key is a document, not a name.
-const keyMaxChars = 500;
-
 /** A key as text: a text, a whole number, or null for none. */
 export function keyProgram(text: string, programs: Programs): KeyProgram {
   const value: ValueProgram = programs.value(text);
@@ -218,11 +216,11 @@ export function keyProgram(text: string, programs: Programs): KeyProgram {
     const key = value(execution);
     if (key === null) return null;
     if (typeof key === "number" && Number.isInteger(key)) return String(key);
-    if (typeof key === "string" && key.length > 0 && key.length <= keyMaxChars) return key;
+    if (typeof key === "string" && key.length > 0 && key.length <= keyCharsMax) return key;
     const found = typeof key === "string" ? `one of ${key.length} characters` : celTypeName(toCel(key));
     throw new EvaluationFailure(
       "bad-key",
-      `the key \`${text}\` must be a text of 1 to ${keyMaxChars} characters, a whole number or null, found ${found}`,
+      `the key \`${text}\` must be a text of 1 to ${keyCharsMax} characters, a whole number or null, found ${found}`,
     );
   };
 }
