@@ -35,6 +35,7 @@ import { labelFilter } from "@/lib/contract/common";
 import { conditionName, type InstanceStatus, type InstanceSummary } from "@/lib/contract/instances";
 import { BatchDialog } from "./batch-dialog";
 import { conditionIcons, conditionLabels, namesIn, reasonOf, shortReasonOf } from "./control-words";
+import { labelPair } from "./label-pair";
 import { SelectionBar } from "./selection-bar";
 import { StartInstanceDialog } from "./start-instance-dialog";
 import { StatusChip } from "./status-chip";
@@ -182,7 +183,8 @@ export function InstancesPage() {
           name="Label"
           values={filters.label ?? []}
           onChange={(label) => filter({ label })}
-          placeholder="key:value"
+          pair={labelPair}
+          placeholder="exact value"
           check={labelProblem}
           testId="filter-label"
         />
@@ -374,7 +376,7 @@ const columns: Column<InstanceSummary>[] = [
 ];
 
 const labelProblem = (typed: string): string | null =>
-  labelFilter.safeParse(typed).success ? null : "Write key:value, as site:north.";
+  labelFilter.safeParse(typed).success ? null : "Name its key too, as site with the value north.";
 
 function countByStatus(
   charts: readonly ChartSummary[] | undefined,

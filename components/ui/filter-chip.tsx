@@ -17,6 +17,7 @@ export function FilterChip({
   onChange,
   options,
   fields,
+  pair,
   placeholder,
   check,
   isMore = false,
@@ -29,6 +30,8 @@ export function FilterChip({
   options?: { value: string; label: string }[];
   /** The value is typed, what it is of is chosen: `field:value`. */
   fields?: readonly string[] | undefined;
+  /** Both are typed, each in its own field. */
+  pair?: Pair | undefined;
   placeholder?: string;
   /** What is wrong with what was typed; null: nothing. */
   check?: ((typed: string) => string | null) | undefined;
@@ -48,7 +51,7 @@ export function FilterChip({
   };
   const chosen = options?.find((option) => option.value === value)?.label ?? value;
   const submit = (): void => {
-    const text = typed.trim();
+    const text = pair ? pair.write(field.trim(), typed.trim()) : typed.trim();
     const problem = text === "" ? null : (check?.(text) ?? null);
     setWrong(problem);
     if (problem !== null) return;
@@ -58,7 +61,11 @@ export function FilterChip({
     <Popover.Root
       open={open}
       onOpenChange={(next) => {
-        const [of, text] = fields ? splitField(value, fields) : ["", value ?? ""];
+        const [of, text] = fields
+          ? splitField(value, fields)
+          : pair && value !== null
+            ? pair.read(value)
+            : ["", value ?? ""];
         setField(of);
         setTyped(text);
         setWrong(null);
@@ -151,15 +158,30 @@ export function FilterChip({
                   )}
                 </Field>
               ) : null}
+              {pair ? (
+                <Field label={pair.first}>
+                  {(wiring) => (
+                    <Input
+                      {...wiring}
+                      value={field}
+                      mono
+                      autoFocus
+                      onChange={(event) => setField(event.target.value)}
+                      className="h-7"
+                      data-testid={`${testId}-name`}
+                    />
+                  )}
+                </Field>
+              ) : null}
               <div className="flex items-end gap-1.5">
-                <Field label={fields ? "Value" : name} error={wrong} className="flex-1">
+                <Field label={fields || pair ? "Value" : name} error={wrong} className="flex-1">
                   {(wiring) => (
                     <Input
                       {...wiring}
                       placeholder={placeholder}
                       value={typed}
                       mono
-                      autoFocus
+                      autoFocus={!pair}
                       onChange={(event) => setTyped(event.target.value)}
                       className="h-7"
                       data-testid={`${testId}-value`}
@@ -176,12 +198,21 @@ export function FilterChip({
   );
 }
 
+/** A filter of two texts, and how they stand in one. */
+export interface Pair {
+  /** What the first of them is called. */
+  first: string;
+  read: (value: string) => [first: string, second: string];
+  write: (first: string, second: string) => string;
+}
+
 /** A filter that may be given several times, all of which must hold: a chip for each, and one more to add another. */
 export function FilterChips({
   name,
   values,
   onChange,
   fields,
+  pair,
   placeholder,
   check,
   testId,
@@ -190,6 +221,7 @@ export function FilterChips({
   values: readonly string[];
   onChange: (values: string[]) => void;
   fields?: readonly string[] | undefined;
+  pair?: Pair | undefined;
   placeholder: string;
   check?: ((typed: string) => string | null) | undefined;
   testId: string;
@@ -205,6 +237,7 @@ export function FilterChips({
         onChange(next === null ? others : [...others, next]);
       }}
       fields={fields}
+      pair={pair}
       placeholder={placeholder}
       check={check}
       testId={value === null ? testId : `${testId}-${place}`}

@@ -10,7 +10,7 @@ import type { ArgsOf, Client } from "@/lib/client/client";
 import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
 import type { ConditionName, InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
-import { readPairs, searchPairs } from "./pair-option";
+import { readPairs, searchFields, searchLabels } from "./pair-option";
 import { requireReason } from "./require-reason";
 import { requireVerb } from "./require-verb";
 import { exit, UsageError, type ExitCode } from "./usage";
@@ -107,8 +107,8 @@ async function waitFor(client: Client, batchId: string): Promise<BatchView> {
 }
 
 function selectionOf(ids: string[], values: Values): BatchSelection {
-  const index = searchPairs("--index", "FIELD=VALUE", values.index);
-  const label = searchPairs("--label", "KEY=VALUE", values.label);
+  const index = searchFields(values.index);
+  const label = searchLabels(values.label);
   const filter = {
     ...(values.chart === undefined ? {} : { chartId: values.chart }),
     // The server says which there are.

@@ -17,7 +17,7 @@ import {
   type InstanceVerb,
   type Values,
 } from "./instance-options";
-import { readPairs, searchPairs } from "./pair-option";
+import { readPairs, searchFields, searchLabels } from "./pair-option";
 import { messageVerbs, reads } from "./read-instance";
 import { repeatable } from "./repeatable";
 import { sentWords } from "./sent-words";
@@ -71,8 +71,8 @@ async function list(client: Client, values: Values): Promise<void> {
     businessKey: values["business-key"],
     parent,
     condition: values.condition as ConditionName | undefined,
-    label: searchPairs("--label", "KEY=VALUE", values.label),
-    index: searchPairs("--index", "FIELD=VALUE", values.index),
+    label: searchLabels(values.label),
+    index: searchFields(values.index),
   };
   for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;

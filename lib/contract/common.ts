@@ -4,6 +4,7 @@
 import { z } from "zod";
 import type { ErrorCode } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
+import { readLabelFilter } from "@/lib/base/label-filter";
 import { keyCharsMax, labelKeyMax, labelsMax, labelValueMax } from "@/lib/base/limits";
 import { isStorable } from "@/lib/base/storable-text";
 
@@ -40,10 +41,10 @@ export const searchText = (max: number) =>
 export const labels = z
   .record(z.string().min(1).max(labelKeyMax), z.string().max(labelValueMax))
   .refine((all) => Object.keys(all).length <= labelsMax, `at most ${labelsMax} labels`);
-/** What lists are searched by: `key:value`; the key ends at the first colon. */
-export const labelFilter = searchText(labelKeyMax + 1 + labelValueMax).regex(
-  /^[^:]+:/,
-  "must be key:value, as site:north",
+/** What lists are searched by: `key:value`; the key ends at the first colon, one within it is written `\:`. */
+export const labelFilter = searchText(2 * labelKeyMax + 1 + labelValueMax).refine(
+  (text) => readLabelFilter(text) !== null,
+  String.raw`must be key:value, as site:north; a colon in the key is written \:`,
 );
 /** A field of a context and its value, as text: `order.total:40`. */
 export const fieldFilter = searchText(600).regex(/^.+:/s, "must be field:value, as order.total:40");

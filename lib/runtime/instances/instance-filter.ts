@@ -4,6 +4,7 @@
  * Holds: all of them must hold at once; one that is not understood is refused, never "everything".
  */
 import { LockstepError } from "@/lib/base/errors";
+import { readLabelFilter } from "@/lib/base/label-filter";
 import type { InstanceFilter, LabelRow } from "@/lib/store/instances";
 import type { Condition, InstanceStatus } from "./instance-views";
 import { chartNotFound } from "../charts/get-chart";
@@ -20,7 +21,7 @@ export interface InstanceFilterArgs {
   parent?: string | undefined;
   /** What they wait for. */
   condition?: Condition["for"] | undefined;
-  /** `key:value`, each; the key ends at the first colon. */
+  /** `key:value`, each; the key ends at the first colon, one within it is written `\:`. */
   label?: string[] | undefined;
   /** `field:value`, each; the field is one that the chart of `chartId` declares by settings.index. */
   index?: string[] | undefined;
@@ -74,11 +75,11 @@ async function readField(
 }
 
 function readLabel(text: string): Pick<LabelRow, "key" | "value"> {
-  const at = requireText(text, "label").indexOf(":");
-  if (at > 0) return { key: text.slice(0, at), value: text.slice(at + 1) };
+  const label = readLabelFilter(requireText(text, "label"));
+  if (label) return label;
   throw new LockstepError(
     "bad-request",
-    `label takes key:value, as site:north, not "${text.slice(0, 100)}".`,
+    String.raw`label takes key:value, as site:north (a colon in the key is written \:), not "${text.slice(0, 100)}".`,
     { details: { field: "label" } },
   );
 }

@@ -65,6 +65,10 @@ describe.each(providers)("instances on %s", (provider) => {
     await start({ id: "x3", labels: { site: "north", dock: "3:b", note: "" } });
     expect(await find({ label: ["site:north"] })).toEqual(["x3", "x1"]);
     expect(await find({ label: ["dock:3:b", "site:north", "note:"] })).toEqual(["x3"]);
+    await start({ id: "x4", labels: { "team:a": "x:y" } });
+    expect(await find({ label: [String.raw`team\:a:x:y`] })).toEqual(["x4"]);
+    expect(await find({ label: ["team:a:x:y"] })).toEqual([]);
+    await at.runtime.deleteInstance(local, { instanceId: "x4" });
     await at.runtime.deleteInstance(local, { instanceId: "x3" });
     const page = await at.runtime.listInstances(local, { limit: 1 });
     expect(page.items).toHaveLength(1);
