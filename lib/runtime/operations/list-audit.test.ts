@@ -45,12 +45,23 @@ describe.each(providers)("on %s", (provider) => {
     });
   });
 
-  test("every filter narrows it, all at once; a text that no row can have is refused, and so is who may not read it", async () => {
+  test("every filter narrows it, all at once; a range or a text that no row can have is refused, and so is who may not read it", async () => {
     expect(await ids({ actor: "bob" })).toEqual(["a-7"]);
     expect(await ids({ outcome: "denied" })).toEqual(["a-7"]);
     expect(await ids({ action: "suspend-instance", target: "instance:i1" })).toEqual(["a-4", "a-1"]);
     expect(await ids({ from: 1_001, to: 1_002 })).toEqual(["a-3", "a-2"]);
     expect(await ids({ actor: "bob", target: "instance:i0" })).toEqual([]);
+    for (const [from, to] of [
+      [1_002, 1_001],
+      [1_001, 1_001],
+      [Number.MAX_SAFE_INTEGER, 0],
+    ]) {
+      await expect(ids({ from, to })).rejects.toMatchObject({
+        code: "bad-request",
+        message: expect.stringMatching(/^to \(.* must be later than from \(.*\): no entry/) as string,
+        details: { field: "to", from, to },
+      });
+    }
     await expect(ids({ actor: "bob\0" })).rejects.toMatchObject({ code: "bad-request" });
     await expect(at.runtime.listAudit(anonymousActor, {})).rejects.toMatchObject({ code: "forbidden" });
   });
