@@ -63,6 +63,33 @@ test("a batch is counted first, done with --yes, and tells what became of each",
   expect(said.out).toContain("\tdone\t");
 });
 
+test("without --yes a call is refused as it would be with it; what could be done is told, and nothing is made", async () => {
+  await at.runtime.startInstance(local, { chartId: "counter", id: "c", labels: { "team:a": "x" } });
+  const refusals = [
+    [["migrate", "--chart", "counter"], "version"],
+    [["migrate", "--chart", "counter", "--version", "9"], "has no version 9"],
+    [["migrate", "--chart", "counter", "--version", "1", "--map", "counting=nowhere"], "nowhere"],
+    [["reset", "a"], "reset needs the entry"],
+    [["suspend", "a", "--seq", "1"], "other verbs take none"],
+    [["suspend", "a", "--map", "x=y"], "only migrate"],
+    [["suspend", "a", "--rate", "20000"], "10000"],
+    [["suspend", "--status", "dancing"], "status"],
+    [["suspend", "--chart", "nothing"], "nothing"],
+  ] as const;
+  for (const [args, words] of refusals) {
+    expect(await run(...args, "--reason", "r")).toBe(1);
+    expect(said).toMatchObject({ out: "", err: expect.stringContaining(words) as string });
+    const first = said.err;
+    expect(await run(...args, "--reason", "r", "--yes")).toBe(1);
+    expect(said.err).toBe(first);
+  }
+  expect(await run("reset", "--label", "team:a=x", "--seq", "1", "--rate", "5", "--reason", "r")).toBe(0);
+  expect(said.out).toBe(
+    "reset to #1 is about 1 instance (1 running), at most 5 a second. Nothing was done: say --yes to do it.\n",
+  );
+  expect((await at.runtime.listBatches(local, {})).items).toEqual([]);
+});
+
 test("what is missing or contradicts itself never reaches the server", async () => {
   await expect(run("suspend", "--reason", "r")).rejects.toThrow("Say which instances");
   await expect(run("suspend", "a", "--all", "--reason", "r")).rejects.toThrow("Say which instances");

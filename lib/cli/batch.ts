@@ -1,13 +1,20 @@
 /**
  * `lockstep batch`: one control verb over many of a server's instances.
  *
- * Holds: nothing is done before it was said how many instances it is about and `--yes` was given. What the server refuses is
+ * Holds: nothing is done without `--yes`; until then all that can be refused before anything is done is refused as it would be
+ *        with it, else it is said what would be done and how many instances it is about. What the server refuses is
  *        said in its words, exit 1; so is a batch of which something was refused, with --wait.
  */
 import { parseArgs } from "node:util";
 import { assert } from "@/lib/base/assert";
 import type { ArgsOf, Client } from "@/lib/client/client";
-import { batchVerb, type BatchSelection, type BatchVerb, type BatchView } from "@/lib/contract/batches";
+import {
+  batchVerb,
+  type BatchCount,
+  type BatchSelection,
+  type BatchVerb,
+  type BatchView,
+} from "@/lib/contract/batches";
 import type { ConditionName, InstanceStatus } from "@/lib/contract/instances";
 import { askServer, itemsOf, serverOptions } from "./ask-server";
 import { readPairs, searchFields, searchLabels } from "./pair-option";
@@ -79,11 +86,8 @@ async function make(client: Client, verb: BatchVerb, ids: string[], values: Valu
     ...(values.map.length === 0 ? {} : { mapping: readPairs("--map", "OLD=NEW", values.map) }),
   };
   if (!values.yes) {
-    const counted = await client.countBatch({ selection });
-    const each = counted.byStatus.map(({ status, count }) => `${count} ${status}`).join(", ");
-    const many = `${counted.count}${counted.capped ? "+" : ""}`;
-    const text = `${verb} is about ${many} instances${each === "" ? "" : ` (${each})`}. Nothing was done: say --yes to do it.`;
-    await writeLine(values.json ? JSON.stringify(counted) : text);
+    const counted = await client.countBatch(call);
+    await writeLine(values.json ? JSON.stringify(counted) : countedWords(call, counted));
     return exit.ok;
   }
   const made = await client.createBatch(call, { idempotencyKey: crypto.randomUUID() });
@@ -94,6 +98,20 @@ async function make(client: Client, verb: BatchVerb, ids: string[], values: Valu
   const over = await waitFor(client, made.id);
   await writeLine(values.json ? JSON.stringify(over) : lineOf(over));
   return over.refused === 0 && over.status === "done" ? exit.ok : exit.chart;
+}
+
+/** What it would do, in the words of its options. */
+function countedWords(
+  { verb, version, seq, ratePerSecond }: ArgsOf<"createBatch">,
+  counted: BatchCount,
+): string {
+  const { count, capped, byStatus } = counted;
+  const place = seq === undefined ? "" : ` ${verb === "fork" ? "from" : "to"} #${seq}`;
+  const deed = `${verb}${version === undefined ? "" : ` to version ${version}`}${place}`;
+  const many = `${count}${capped ? "+" : ""} ${count === 1 && !capped ? "instance" : "instances"}`;
+  const each = byStatus.map((group) => `${group.count} ${group.status}`).join(", ");
+  const rate = ratePerSecond === undefined ? "" : `, at most ${ratePerSecond} a second`;
+  return `${deed} is about ${many}${each === "" ? "" : ` (${each})`}${rate}. Nothing was done: say --yes to do it.`;
 }
 
 const lookMs = 500;

@@ -99,7 +99,7 @@ export const usage = `lockstep: durable statecharts, from the command line; help
   lockstep batch VERB ID… --reason WHY one verb over many: suspend|resume|cancel|terminate|redrive|retry-dead-letters|migrate|
                                        reset|fork|delete
       --chart, --status, --state, --prefix, --business-key, --parent, --label, --index, --condition | --all   instead of ids: those of the list
-                                       only counts them; --yes does it
+                                       checks the call and counts them; --yes does it
       --rate 50 --name TEXT --version 2 --map OLD=NEW --seq 1 --rearm-timers --later-events --wait
   lockstep batch                       the batches, newest first
       show|stop|go-on ID

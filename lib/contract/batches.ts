@@ -27,7 +27,6 @@ export const batchSelection = oneOf("must be {instanceIds: [1 to 1,000 ids]} or 
 ]);
 export type BatchSelection = z.infer<typeof batchSelection>;
 
-export const countBatchBody = z.strictObject({ selection: batchSelection });
 export const batchCount = z.object({
   /** At most 100,000. */
   count: z.int(),
@@ -55,6 +54,9 @@ export const createBatchBody = z.strictObject({
   /** At most so many instances a second; default: as fast as they go. */
   ratePerSecond: z.int().min(1).max(10_000).optional(),
 });
+
+/** With a verb it is refused as making the batch would be, and nothing is made. */
+export const countBatchBody = createBatchBody.partial({ verb: true, reason: true });
 
 export const batchStatus = z.enum(["listing", "running", "done", "cancelled"]);
 export const batchView = z.object({

@@ -64,6 +64,28 @@ describe.each(providers)("on %s", (provider) => {
     expect(running.items.map(({ id }) => id).sort()).toEqual(["later", "other"]);
   });
 
+  test("counted for a verb it is refused as it would be when made; what goes with a verb needs one", async () => {
+    await start(1);
+    const selection = { filter: { chartId: "counter" } };
+    for (const wrong of [
+      { verb: "migrate" },
+      { verb: "migrate", version: 9 },
+      { verb: "suspend", mapping: { counting: "counting" } },
+      { verb: "suspend", name: "a\0" },
+    ] as const) {
+      const args = { selection, ...order, ...wrong };
+      const refused: unknown = await make(args).catch((error: unknown) => error);
+      await expect(at.runtime.countBatch(local, args)).rejects.toEqual(refused);
+    }
+    await expect(at.runtime.countBatch(local, { selection, version: 1 })).rejects.toMatchObject({
+      code: "bad-request",
+      details: { field: "verb" },
+    });
+    const asked = { selection, verb: "migrate", version: 1, ...order } as const;
+    expect(await at.runtime.countBatch(local, asked)).toMatchObject({ count: 1 });
+    expect((await at.runtime.listBatches(local, {})).items).toEqual([]);
+  });
+
   test("each item tells its outcome: ok, refused with the code, skipped where there was nothing to do", async () => {
     const [first = "", second = "", third = ""] = await start(3);
     await at.runtime.suspendInstance(local, { instanceId: first, ...order });

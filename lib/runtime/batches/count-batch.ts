@@ -1,9 +1,10 @@
 /** How many instances a batch would be about, by status, before it is made; beyond `countMax` only that there are more. */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import type { BatchSelection } from "./batch-views";
+import { LockstepError } from "@/lib/base/errors";
 import { readFilter } from "../instances/instance-filter";
 import type { InstanceStatus } from "../instances/instance-views";
+import { requireBatch, type BatchArgs } from "./require-batch";
 import { requireSelection } from "./require-selection";
 import type { RuntimeContext } from "../runtime-context";
 
@@ -17,14 +18,25 @@ export interface BatchCount {
 
 const countMax = 100_000;
 
-/** Throws `bad-request`, `not-found` (chart), as making it would. */
+/** `verb` and what goes with it: refused as making the batch would be. */
+export type CountBatchArgs = Pick<BatchArgs, "selection"> & Partial<BatchArgs>;
+
+/** Throws `bad-request`, `not-found` (chart), `version-not-found`, as making it would. */
 export async function countBatch(
   context: RuntimeContext,
   actor: Actor,
-  { selection }: { selection: BatchSelection },
+  { selection, verb, reason = "", ...more }: CountBatchArgs,
 ): Promise<BatchCount> {
   requirePermission(actor, "instances:read");
-  const selected = await requireSelection(context, selection, null);
+  if (verb === undefined && Object.values(more).some((value) => value !== undefined)) {
+    throw new LockstepError("bad-request", "verb: name it with what it takes.", {
+      details: { field: "verb" },
+    });
+  }
+  const selected =
+    verb === undefined
+      ? await requireSelection(context, selection, null)
+      : await requireBatch(context, actor, { selection, verb, reason, ...more });
   const stored = "filter" in selected ? { filter: await readFilter(context, selected.filter) } : selected;
   const groups = await context.store.countSelected(stored, countMax + 1);
   const counted = groups.reduce((sum, { count }) => sum + count, 0);

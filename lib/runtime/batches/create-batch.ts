@@ -5,19 +5,10 @@
  *        right after; what is created later is not in it. I4 with an idempotency key it is one batch.
  */
 import type { Actor } from "@/lib/access/actor";
-import { requirePermission } from "@/lib/access/require-permission";
-import { LockstepError } from "@/lib/base/errors";
 import type { BatchRow } from "@/lib/store/batches";
 import type { InstanceCursor } from "@/lib/store/instances";
-import {
-  storedSelection,
-  viewBatch,
-  type BatchSelection,
-  type BatchVerb,
-  type BatchVerbArgs,
-  type BatchView,
-} from "./batch-views";
-import { requireSelection } from "./require-selection";
+import { storedSelection, viewBatch, type BatchVerbArgs, type BatchView } from "./batch-views";
+import { requireBatch, type BatchArgs } from "./require-batch";
 import type { Idempotent } from "../call";
 import { digestOf } from "../kept-answer";
 import { newAuditId, newBatchId } from "../new-id";
@@ -25,24 +16,7 @@ import { keyReuse } from "../refusals";
 import { requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
 
-export interface CreateBatchArgs extends Idempotent {
-  verb: BatchVerb;
-  selection: BatchSelection;
-  /** Kept in each instance's log and in the audit. */
-  reason: string;
-  /** Shown in lists; made from the verb when absent. */
-  name?: string | undefined;
-  /** Of `migrate`. */
-  version?: number | undefined;
-  mapping?: Record<string, string> | undefined;
-  /** Of `reset` and `fork`. */
-  seq?: number | undefined;
-  rearmTimers?: boolean | undefined;
-  /** Of `fork`. */
-  laterEvents?: boolean | undefined;
-  /** At most so many instances a second; default: as fast as they go. */
-  ratePerSecond?: number | undefined;
-}
+export type CreateBatchArgs = BatchArgs & Idempotent;
 
 /** Throws `bad-request`, `not-found` (chart), `version-not-found`, `idempotency-key-reuse`. */
 export async function createBatch(
@@ -50,16 +24,9 @@ export async function createBatch(
   actor: Actor,
   { idempotencyKey, ...given }: CreateBatchArgs,
 ): Promise<BatchView> {
-  requirePermission(actor, "instances:control");
   requireOpen(context);
-  requireText(given.reason, "reason");
-  requireText(given.name ?? "", "name");
-  // Each makes a new one.
-  if (given.verb === "fork") requirePermission(actor, "instances:start");
-  requireFitting(given);
+  const args = { ...given, selection: await requireBatch(context, actor, given) };
   const { version, mapping = {}, seq = null, rearmTimers = false, laterEvents = false } = given;
-  const moveTo = version === undefined ? null : { version, mapping };
-  const args = { ...given, selection: await requireSelection(context, given.selection, moveTo) };
   const verbArgs: BatchVerbArgs = {
     reason: args.reason,
     version: version ?? null,
@@ -112,21 +79,6 @@ export async function createBatch(
     });
     return view;
   });
-}
-
-/** What a verb has no use for is refused, never passed over. */
-function requireFitting({ verb, version, seq, rearmTimers, laterEvents }: CreateBatchArgs): void {
-  const refuse = (field: string, why: string) => {
-    throw new LockstepError("bad-request", `${field}: ${why}.`, { details: { field } });
-  };
-  if ((verb === "migrate") !== (version !== undefined))
-    refuse("version", "migrate needs the version to move to; other verbs take none");
-  const isBack = verb === "reset" || verb === "fork";
-  if ((verb === "reset" && seq === undefined) || (!isBack && seq !== undefined))
-    refuse("seq", "reset needs the entry to go back to, fork may name one; other verbs take none");
-  if (!isBack && rearmTimers === true)
-    refuse("rearmTimers", "only reset and fork begin from an earlier entry");
-  if (verb !== "fork" && laterEvents === true) refuse("laterEvents", "only fork repeats later events");
 }
 
 /** `suspend 12 instances`, `terminate: chartId order, status failed`. */
