@@ -29,7 +29,8 @@ export function DeleteInstanceDialog({
   /** As it is now: read again while the dialog is open. */
   instance: InstanceView;
   onClose: () => void;
-  onDeleted: () => void;
+  /** `replayed`: it had been deleted by this very call before. */
+  onDeleted: (result: { replayed: boolean }) => void;
 }) {
   const client = useClient();
   const queryClient = useQueryClient();
@@ -54,9 +55,9 @@ export function DeleteInstanceDialog({
   };
   const remove = useMutation({
     mutationFn: (asked: typeof args) => client.deleteInstance(asked, { idempotencyKey: keyOf(asked) }),
-    onSuccess: () => {
+    onSuccess: (result) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });
-      onDeleted();
+      onDeleted(result);
     },
     onError: async (error, { expectedSeq }) => {
       if (!isConflict(error)) return;

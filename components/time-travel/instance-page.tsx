@@ -678,8 +678,8 @@ function TimeTravel({ instance }: { instance: InstanceView }) {
         <DeleteInstanceDialog
           instance={instance}
           onClose={() => setDialog(null)}
-          onDeleted={() => {
-            showToast(`${instance.id} is deleted. Its log stays.`);
+          onDeleted={({ replayed }) => {
+            showToast(`${instance.id} ${replayed ? "was deleted before" : "is deleted"}. Its log stays.`);
             router.push("/instances");
           }}
         />

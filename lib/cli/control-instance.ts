@@ -33,7 +33,10 @@ export async function controlInstance(
   if (verb === "delete") {
     const call = { instanceId, expectedSeq, fences, reason: values.reason };
     const deleted = await repeatable(values["idempotency-key"], (key) => client.deleteInstance(call, key));
-    await say(deleted, `${instanceId} is deleted, #${deleted.seq}`);
+    await say(
+      deleted,
+      `${instanceId} ${deleted.replayed ? "was deleted before" : "is deleted"}, #${deleted.seq}`,
+    );
     return exit.ok;
   }
   const reason = requireReason(`instances ${verb}`, values.reason);

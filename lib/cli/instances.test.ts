@@ -165,7 +165,7 @@ test("I4: a write with the caller's key is done once; one of unknown outcome tel
   expect(items.map(({ id }) => id).sort()).toEqual(["c", said.out.trim()].sort());
 });
 
-test("an instance is put back to an earlier seq, and deleted", async () => {
+test("an instance is put back to an earlier seq, and deleted; deleted again by the same call it was so before", async () => {
   await run("send", "c", "add");
   await run("send", "c", "add");
   expect(await run("reset", "c", "--seq", "2", "--reason", "too many")).toBe(0);
@@ -176,9 +176,9 @@ test("an instance is put back to an earlier seq, and deleted", async () => {
   expect(said.out).toBe("d\n");
   expect(await run("delete", "c", "--expected-seq", "3")).toBe(1);
   expect(said.err).toMatch(/at seq 4, not at the expected 3/);
-  for (const _time of ["first", "again"]) {
+  for (const told of ["is deleted", "was deleted before"]) {
     expect(await run("delete", "c", "--expected-seq", "4", "--idempotency-key", "k")).toBe(0);
-    expect(said.out).toBe("c is deleted, #5\n");
+    expect(said.out).toBe(`c ${told}, #5\n`);
   }
   expect(await run("delete", "c")).toBe(1);
   expect(said.err).toBe("lockstep: There is no instance c.\n");
