@@ -1,10 +1,12 @@
 /**
  * What the commands that ask a server have in common: its address, and what its refusals become.
  *
- * Holds: what the server refuses is said in its words, exit 1; an address that is none is wrong usage.
+ * Holds: what the server refuses is said in its words, but fields by the names of their options, exit 1; an address that is none is
+ *        wrong usage.
  */
 import { LockstepError } from "@/lib/base/errors";
 import { createClient, type Client } from "@/lib/client/client";
+import { toldByOption, type OptionNames } from "./told-by-option";
 import { exit, UsageError, type ExitCode } from "./usage";
 
 export const serverOptions = {
@@ -12,9 +14,10 @@ export const serverOptions = {
   json: { type: "boolean", default: false },
 } as const;
 
-/** `work` may say how it ended; else well. */
+/** `work` may say how it ended; else well. `names`: how refusals name what the command was told. */
 export async function askServer(
   url: string,
+  names: OptionNames,
   work: (client: Client) => Promise<ExitCode | undefined>,
 ): Promise<ExitCode> {
   if (!URL.canParse(url)) throw new UsageError(`--url takes an address, not ${url}.`);
@@ -23,7 +26,7 @@ export async function askServer(
     return (await work(client)) ?? exit.ok;
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;
-    process.stderr.write(`lockstep: ${error.message}\n`);
+    process.stderr.write(`lockstep: ${toldByOption(error, names)}\n`);
     return exit.chart;
   }
 }

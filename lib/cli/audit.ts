@@ -26,7 +26,7 @@ export async function audit(args: string[]): Promise<ExitCode> {
   const { actor, action, target, outcome, json } = values;
   const [from, to] = [timeOf("--from", values.from), timeOf("--to", values.to)];
   let left = wholeNumber("--limit", values.limit);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, {}, async (client) => {
     const filter = { actor, action, target, outcome, from, to };
     for await (const entry of itemsOf((place) => client.listAudit({ ...filter, ...place }))) {
       const { at, actor: by, action: verb, target: of, outcome: end, details } = entry;

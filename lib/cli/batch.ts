@@ -55,9 +55,21 @@ const parse = (args: string[]) =>
   });
 type Values = ReturnType<typeof parse>["values"];
 
+/** Fields that the command calls otherwise. */
+const names = {
+  "path.batchId": "ID",
+  "selection.instanceIds": "ID",
+  "query.status": "--outcome",
+  verb: "VERB",
+  chartId: "--chart",
+  idPrefix: "--prefix",
+  mapping: "--map",
+  ratePerSecond: "--rate",
+};
+
 export async function batch(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, names, async (client) => {
     const [verb = "list", ...ids] = positionals;
     const known = batchVerb.safeParse(verb);
     if (known.success) return await make(client, known.data, ids, values);
@@ -125,7 +137,7 @@ async function waitFor(client: Client, batchId: string): Promise<BatchView> {
 }
 
 function selectionOf(ids: string[], values: Values): BatchSelection {
-  const index = searchFields(values.index);
+  const index = searchFields(values.index, values.chart);
   const label = searchLabels(values.label);
   const filter = {
     ...(values.chart === undefined ? {} : { chartId: values.chart }),

@@ -215,6 +215,7 @@ test.each([
   [["delete"], "instances delete needs an id."],
   [["state", "c", "--expected-seq", "0"], "instances state takes no --expected-seq."],
   [["list", "c"], "instances list takes no id"],
+  [["list", "--index", "count=0"], "--index needs --chart"],
   [
     ["send", "c", "add", "--data", "{by: 1}"],
     '--data takes JSON. At line 1, column 2: expected a key in double quotes, found "b". What was read: {by: 1}',
@@ -225,6 +226,24 @@ test.each([
   await expect(run(...args)).rejects.toThrow(UsageError);
   await expect(run(...args)).rejects.toThrow(message);
   expect(await at.runtime.listInstances(local, {})).toEqual(before);
+});
+
+test("what the server refuses of an option is told by the option's name", async () => {
+  for (const [args, words] of [
+    [["send", "c", "add", "--wait-ms", "99999"], "lockstep: --wait-ms: Too big"],
+    [["start", "counter", "--priority", "9"], "lockstep: --priority: Too big"],
+    [["start", "coun ter"], "lockstep: CHART: use letters"],
+    [["start", "counter", "--idempotency-key", "ü".repeat(300)], "lockstep: --idempotency-key: "],
+    [["list", "--chart", "coun ter"], "lockstep: --chart: use letters"],
+    [["list", "--status", "dancing"], "lockstep: --status: Invalid option"],
+    [["show", "a b"], "lockstep: ID: use letters"],
+    [["send", "c", "done.state.x"], 'lockstep: EVENT "done.state.x" is made by Lockstep alone'],
+    [["suspend", "c", "--reason", "r".repeat(1_001)], "lockstep: --reason: Too big"],
+    [["send", "c", "add", "--fences", '[{"key": "k", "session": "s"}]'], "lockstep: --fences.0.fence: "],
+  ] as const) {
+    expect(await run(...args)).toBe(1);
+    expect(said).toMatchObject({ out: "", err: expect.stringContaining(words) as string });
+  }
 });
 
 test("its state at a seq, its log, a message and its dead letters are read, and a letter is sent again", async () => {

@@ -24,9 +24,21 @@ import { sentWords } from "./sent-words";
 import { exit, UsageError, type ExitCode } from "./usage";
 import { writeLine } from "./write-line";
 
+/** Fields that the command calls otherwise. */
+const names = {
+  "path.instanceId": "ID",
+  "path.messageId": "MESSAGE",
+  "body.chartId": "CHART",
+  type: "EVENT",
+  chartId: "--chart",
+  idPrefix: "--prefix",
+  labels: "--label",
+  mapping: "--map",
+};
+
 export async function instances(args: string[]): Promise<ExitCode> {
   const call = readInstanceCall(args);
-  return askServer(call.values.url, (client) => act(client, call));
+  return askServer(call.values.url, names, (client) => act(client, call));
 }
 
 async function act(client: Client, { verb, words, values }: InstanceCall): Promise<ExitCode> {
@@ -72,7 +84,7 @@ async function list(client: Client, values: Values): Promise<void> {
     parent,
     condition: values.condition as ConditionName | undefined,
     label: searchLabels(values.label),
-    index: searchFields(values.index),
+    index: searchFields(values.index, chart),
   };
   for await (const item of itemsOf((place) => client.listInstances({ ...filter, ...place }))) {
     const { id, status: is, configuration, chartId, version, seq } = item;

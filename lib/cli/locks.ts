@@ -38,9 +38,12 @@ const parse = (args: string[]) =>
   });
 type Values = ReturnType<typeof parse>["values"];
 
+/** Fields that the command calls otherwise. */
+const names = { key: "KEY", keys: "KEY", expectedFence: "--fence" };
+
 export async function locks(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, names, async (client) => {
     const [verb = "list", ...keys] = positionals;
     const [key, ...more] = keys;
     requireVerb("locks", verb, ["list", "show", "log", "acquire", ...Object.keys(leases), "force-release"]);

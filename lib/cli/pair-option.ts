@@ -11,9 +11,13 @@ export const searchLabels = (texts: readonly string[]): string[] | undefined =>
     ? undefined
     : texts.map((text) => labelFilterOf(...readPair("--label", "KEY=VALUE", text)));
 
-/** Of fields, as lists are searched by them; undefined: by none. */
-export const searchFields = (texts: readonly string[]): string[] | undefined =>
-  texts.length === 0 ? undefined : texts.map((text) => readPair("--index", "FIELD=VALUE", text).join(":"));
+/** Of a chart's fields, as lists are searched by them; undefined: by none. */
+export function searchFields(texts: readonly string[], chart: string | undefined): string[] | undefined {
+  if (texts.length === 0) return undefined;
+  if (chart === undefined)
+    throw new UsageError("--index needs --chart: its settings.index names the fields.");
+  return texts.map((text) => readPair("--index", "FIELD=VALUE", text).join(":"));
+}
 
 function readPair(name: string, form: string, text: string): [key: string, value: string] {
   const at = text.indexOf("=");

@@ -24,9 +24,12 @@ const parse = (args: string[]) =>
   });
 type Values = ReturnType<typeof parse>["values"];
 
+/** Fields that the command calls otherwise. */
+const names = { keepMs: "--keep", rule: "RULE" };
+
 export async function retention(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, names, async (client) => {
     const [verb = "list", name, ...more] = positionals;
     requireVerb("retention", verb, ["list", "preview", "set"]);
     if (more.length > 0) throw new UsageError("retention takes one verb and one rule.");

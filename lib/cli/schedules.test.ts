@@ -62,7 +62,7 @@ test("schedules are created, listed, changed, paused, run and deleted from the c
 
 test("what the server refuses is said in its words; what is missing never reaches it", async () => {
   expect(await run("create", "s", "--cron", "61 * * * *", "--chart", "counter")).toBe(1);
-  expect(said.err).toBe("lockstep: cron: Invalid value for minute: 61.\n");
+  expect(said.err).toBe("lockstep: --cron: Invalid value for minute: 61.\n");
   await expect(run("create", "s", "--chart", "counter")).rejects.toThrow("needs --cron");
   await expect(run("create", "s", "--cron", "* * * * *")).rejects.toThrow("--chart ID, or --send");
   await expect(run("create", "s", "--cron", "* * * * *", "--send", "e")).rejects.toThrow("--to INSTANCE");

@@ -46,9 +46,21 @@ type Values = ReturnType<typeof parse>["values"];
 
 const verbs = ["list", "show", "create", "update", "pause", "resume", "run", "ticks", "delete"];
 
+/** Fields that the command calls otherwise. */
+const names = {
+  scheduleId: "ID",
+  id: "ID",
+  chartId: "--chart",
+  timeZone: "--zone",
+  labels: "--label",
+  type: "--send",
+  "to.instanceId": "--to",
+  "to.businessKey": "--to-key",
+};
+
 export async function schedules(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, names, async (client) => {
     const [verb = "list", scheduleId, ...more] = positionals;
     requireVerb("schedules", verb, verbs);
     if (more.length > 0) throw new UsageError("schedules takes one verb and one id.");

@@ -20,9 +20,12 @@ const parse = (args: string[]) =>
   });
 type Values = ReturnType<typeof parse>["values"];
 
+/** Fields that the command calls otherwise. */
+const names = { workerId: "ID", name: "--breaker" };
+
 export async function workers(args: string[]): Promise<ExitCode> {
   const { values, positionals } = parse(args);
-  return askServer(values.url, async (client) => {
+  return askServer(values.url, names, async (client) => {
     const [verb = "list", workerId, ...more] = positionals;
     requireVerb("workers", verb, ["list", "drain", "undrain", "reset"]);
     if (more.length > 0) throw new UsageError("workers takes one verb and one id.");
