@@ -2,7 +2,7 @@
 /**
  * A new chart by name: one empty state, so that there is something to draw from.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -10,6 +10,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 import { id as idSchema } from "@/lib/contract/common";
@@ -40,7 +41,7 @@ export function NewChartDialog({
           ? null
           : `${parsed.error.issues[0]?.message ?? "Not a name"}.`;
   const args = { id, text: JSON.stringify(firstDraft(id), null, 2) };
-  const create = useMutation({
+  const create = useCall({
     mutationFn: () => client.createChart(args),
     onSuccess: (chart) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.charts });

@@ -16,6 +16,7 @@ import { cn } from "@/components/ui/class-names";
 import { Dialog } from "@/components/ui/dialog";
 import { Field, Input, TextArea } from "@/components/ui/field";
 import { ErrorPanel } from "@/components/ui/states";
+import { useOneAtATime } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { firstLayout } from "./first-layout";
 import { readChartFile } from "./read-chart-file";
@@ -51,6 +52,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
   const [over, setOver] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const one = useOneAtATime();
   const picker = useRef<HTMLInputElement>(null);
   const imported = useImport(text, fileName);
   const result = refusal ?? imported;
@@ -118,7 +120,7 @@ function OpenDialog({ open, onOpenChange, onImported, onChart, into }: ImportDia
             variant="ink"
             data-testid="import-confirm"
             disabled={chart === null || busy || (into === undefined && suggested === "")}
-            onClick={() => void finish()}
+            onClick={() => one(finish)}
           >
             {into === undefined ? "Create chart" : "Replace the draft"}
           </Button>

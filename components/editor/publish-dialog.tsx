@@ -10,6 +10,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Field, TextArea } from "@/components/ui/field";
 import { ErrorPanel } from "@/components/ui/states";
+import { useOneAtATime } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { checkChart } from "./check-chart";
 import { useEditor, useEditorStore } from "./editor-store";
@@ -36,6 +37,7 @@ function OpenDialog({ open, onOpenChange, flush }: Props) {
   const [note, setNote] = useState("");
   const [accepted, setAccepted] = useState(false);
   const [busy, setBusy] = useState(false);
+  const one = useOneAtATime();
   const [error, setError] = useState<unknown>(null);
   const [published, setPublished] = useState<VersionView | null>(null);
   const errors = problems.filter((problem) => problem.severity === "error");
@@ -112,7 +114,7 @@ function OpenDialog({ open, onOpenChange, flush }: Props) {
             variant="ink"
             data-testid="publish-confirm"
             disabled={busy || errors.length > 0 || (placeholders.length > 0 && !accepted)}
-            onClick={() => void publish()}
+            onClick={() => one(publish)}
           >
             Publish v{next}
           </Button>

@@ -5,7 +5,7 @@
  *
  * Holds: what was counted is what is asked for; two presses make one batch; Enter never confirms.
  */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Button } from "@/components/ui/button";
@@ -16,6 +16,7 @@ import { Field, Input, TextArea } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
@@ -63,7 +64,7 @@ export function BatchDialog({
   const asked = JSON.stringify(args);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a key for what is asked: made anew when that changes
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [asked]);
-  const make = useMutation({
+  const make = useCall({
     mutationFn: () => client.createBatch(args, { idempotencyKey }),
     onSuccess: onMade,
   });

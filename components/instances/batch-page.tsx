@@ -2,7 +2,7 @@
 /**
  * One batch: how far it is, what became of each instance; stopped, and let go on.
  */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ghost, ListChecks, Play, Square } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { Chip } from "@/components/ui/chip";
@@ -16,6 +16,7 @@ import { Segmented } from "@/components/ui/segmented";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatCount, formatDuration } from "@/components/ui/time";
 import { RelativeTime } from "@/components/ui/time-text";
+import { firstClick, useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { useListPages } from "@/components/ui/use-list-pages";
 import { useUrlParams } from "@/components/ui/use-url-params";
@@ -72,7 +73,7 @@ function Shown({ batch, crumbs }: { batch: BatchView; crumbs: Parameters<typeof 
   const queryClient = useQueryClient();
   const batchId = batch.id;
   const stopped = batch.status === "cancelled";
-  const turn = useMutation({
+  const turn = useCall({
     mutationFn: () => (stopped ? client.resumeBatch({ batchId }) : client.cancelBatch({ batchId })),
     onSuccess: (after) => {
       queryClient.setQueryData(queryKeys.batch(batchId), after);
@@ -88,7 +89,11 @@ function Shown({ batch, crumbs }: { batch: BatchView; crumbs: Parameters<typeof 
           <>
             <CopyCurl line={() => curlOf("getBatch", { batchId }, { baseUrl: window.location.origin })} />
             {batch.status === "done" ? null : (
-              <Button disabled={turn.isPending} onClick={() => turn.mutate()} data-testid="turn-batch">
+              <Button
+                disabled={turn.isPending}
+                onClick={firstClick(() => turn.mutate())}
+                data-testid="turn-batch"
+              >
                 {stopped ? <Play size={13} aria-hidden /> : <Square size={13} aria-hidden />}
                 {stopped ? "Go on" : "Stop"}
               </Button>

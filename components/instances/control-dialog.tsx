@@ -4,7 +4,7 @@
  *
  * Holds: two presses are one call (one idempotency key per dialog and reason).
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -12,6 +12,7 @@ import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ControlResult } from "@/lib/contract/instances";
@@ -43,7 +44,7 @@ export function ControlDialog({
   const field = useRef<HTMLInputElement>(null);
   const words = controlWords[verb];
   const given = reason.trim();
-  const control = useMutation({
+  const control = useCall({
     mutationFn: () => client[endpointOf[verb]]({ instanceId, reason: given }, { idempotencyKey: key }),
     onSuccess: (result) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });

@@ -2,7 +2,7 @@
 /**
  * An instance's dead letters: what was set aside, why, and a button that sends it again.
  */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { MailX, RotateCcw } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { Chip } from "@/components/ui/chip";
@@ -13,6 +13,7 @@ import { queryKeys } from "@/components/ui/query-keys";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
 import { RelativeTime } from "@/components/ui/time-text";
+import { firstClick, useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
@@ -99,7 +100,7 @@ function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
   const { instanceId, messageId, type, data, actor, at, reason, retriedAs } = letter;
   const client = useClient();
   const queryClient = useQueryClient();
-  const retry = useMutation({
+  const retry = useCall({
     mutationFn: () => client.retryDeadLetter({ instanceId, messageId }),
     // Also when it failed again: then it is a dead letter anew.
     onSettled: () => queryClient.invalidateQueries({ queryKey: queryKeys.instance(instanceId) }),
@@ -119,7 +120,7 @@ function Letter({ letter, ended }: { letter: DeadLetter; ended: boolean }) {
             <Button
               size="sm"
               disabled={retry.isPending}
-              onClick={() => retry.mutate()}
+              onClick={firstClick(() => retry.mutate())}
               data-testid="retry-letter"
             >
               <RotateCcw size={12} aria-hidden />

@@ -5,7 +5,7 @@
  * Holds: one dialog makes one instance however often its button is pressed: the call carries an idempotency key that
  * changes only with what is asked.
  */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { Route } from "next";
 import { useRouter } from "next/navigation";
 import { useMemo, useState } from "react";
@@ -18,6 +18,7 @@ import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { RelativeTime } from "@/components/ui/time-text";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 import type { ArgsOf } from "@/lib/client/client";
@@ -73,7 +74,7 @@ function StartForm({
   const asked = JSON.stringify(args);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a key for what is asked: made anew when that changes
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [asked]);
-  const start = useMutation({
+  const start = useCall({
     mutationFn: (call: ArgsOf<"startInstance">) => client.startInstance(call, { idempotencyKey }),
     onSuccess: (instance) => {
       onOpenChange(false);

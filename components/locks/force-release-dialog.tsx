@@ -5,7 +5,7 @@
  * Holds: compares the fence at the moment it was opened (a moved one is told, nothing is released); checks the lock again
  * each second; a reason is needed, and for a live holder the key typed; focus starts in Reason; Enter never confirms.
  */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { HeartPulse, RefreshCw, ShieldCheck, ShieldX, TimerOff, TriangleAlert } from "lucide-react";
 import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import { Button } from "@/components/ui/button";
@@ -19,6 +19,7 @@ import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount, formatDuration } from "@/components/ui/time";
 import { showToast } from "@/components/ui/toast";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { useNow } from "@/components/ui/use-now";
 import { LockstepError } from "@/lib/base/errors";
@@ -62,7 +63,7 @@ export function ForceReleaseDialog({
   const asked = JSON.stringify(args);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a key for what is asked: made anew when that changes
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [asked]);
-  const release = useMutation({
+  const release = useCall({
     mutationFn: () => client.forceReleaseLock(args, { idempotencyKey }),
     onSuccess: (result) => {
       onClose();

@@ -2,13 +2,14 @@
 /**
  * Deletes a schedule, having said what goes and what stays.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { showToast } from "@/components/ui/toast";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 
@@ -23,7 +24,7 @@ export function DeleteScheduleDialog({
 }) {
   const client = useClient();
   const queryClient = useQueryClient();
-  const remove = useMutation({
+  const remove = useCall({
     mutationFn: () => client.deleteSchedule({ scheduleId }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.schedules });

@@ -4,7 +4,7 @@
  *
  * Holds: two presses of "Run now" are one run (one idempotency key until it is answered).
  */
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { CalendarX2, Ellipsis, Pause, Pencil, Play, SkipForward, Trash2 } from "lucide-react";
 import Link from "next/link";
 import type { Route } from "next";
@@ -19,6 +19,7 @@ import { Fact, Section } from "@/components/ui/section";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { RelativeTime } from "@/components/ui/time-text";
 import { showToast } from "@/components/ui/toast";
+import { firstClick, useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
@@ -90,13 +91,13 @@ function Shown({ schedule, now, ...props }: DetailProps & { schedule: Detail; no
     void queryClient.invalidateQueries({ queryKey: queryKeys.schedules });
     void queryClient.invalidateQueries({ queryKey: queryKeys.schedule(scheduleId) });
   };
-  const turn = useMutation({
+  const turn = useCall({
     mutationFn: () =>
       schedule.paused ? client.resumeSchedule({ scheduleId }) : client.pauseSchedule({ scheduleId }),
     onError: onRefused,
     onSettled: stale,
   });
-  const run = useMutation({
+  const run = useCall({
     mutationFn: () => client.runSchedule({ scheduleId }, { idempotencyKey: runKey }),
     onSuccess: ({ tick }) => {
       setRunKey(crypto.randomUUID());
@@ -126,11 +127,19 @@ function Shown({ schedule, now, ...props }: DetailProps & { schedule: Detail; no
         <ScheduleChip schedule={schedule} />
         {readOnly ? null : (
           <span className="ml-auto flex items-center gap-1.5 max-lg:ml-0 max-lg:basis-full">
-            <Button disabled={turn.isPending} onClick={() => turn.mutate()} data-testid="turn-schedule">
+            <Button
+              disabled={turn.isPending}
+              onClick={firstClick(() => turn.mutate())}
+              data-testid="turn-schedule"
+            >
               {schedule.paused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
               {schedule.paused ? "Resume" : "Pause"}
             </Button>
-            <Button disabled={run.isPending} onClick={() => run.mutate()} data-testid="run-schedule">
+            <Button
+              disabled={run.isPending}
+              onClick={firstClick(() => run.mutate())}
+              data-testid="run-schedule"
+            >
               <SkipForward size={13} aria-hidden />
               Run now
             </Button>

@@ -5,7 +5,7 @@
  * Holds: what is wrong is told at its field before anything is sent; a change made meanwhile by another is told, and nothing
  *        of it is written over.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { CalendarClock } from "lucide-react";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -13,6 +13,7 @@ import { CopyCurl } from "@/components/ui/copy-button";
 import { Dialog } from "@/components/ui/dialog";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { useNow } from "@/components/ui/use-now";
 import { nextTimes, readCron } from "@/lib/base/cron";
@@ -63,7 +64,7 @@ export function ScheduleDialog({
   const update =
     base && rule ? { scheduleId: base.id, baseRevision: base.revision, ...rule, paused: base.paused } : null;
   const create = !base && rule ? { id: form.id.trim(), ...rule } : null;
-  const save = useMutation({
+  const save = useCall({
     mutationFn: async () => {
       if (update) return client.updateSchedule(update);
       if (create) return client.createSchedule(create);

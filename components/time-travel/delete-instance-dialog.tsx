@@ -5,7 +5,7 @@
  * Holds: what is deleted is the life that was looked at when its id was typed. One that has moved on, or was deleted and made
  * anew under the same id, is read again and confirmed again.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -14,6 +14,7 @@ import { Dialog, FooterHint } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
+import { useCall } from "@/components/ui/use-call";
 import { useCallKey } from "@/components/ui/use-call-key";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
@@ -53,7 +54,7 @@ export function DeleteInstanceDialog({
     expectedSeq: instance.seq,
     ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
   };
-  const remove = useMutation({
+  const remove = useCall({
     mutationFn: (asked: typeof args) => client.deleteInstance(asked, { idempotencyKey: keyOf(asked) }),
     onSuccess: (result) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });

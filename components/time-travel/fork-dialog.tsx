@@ -2,7 +2,7 @@
 /**
  * A new instance from this moment of another: what goes along is said, what may go along is asked.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -11,6 +11,7 @@ import { Field, Input } from "@/components/ui/field";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
+import { useCall } from "@/components/ui/use-call";
 import { useCallKey } from "@/components/ui/use-call-key";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
@@ -38,7 +39,7 @@ export function ForkDialog({
   const keyOf = useCallKey();
   const field = useRef<HTMLInputElement>(null);
   const args = { instanceId, seq, reason: reason.trim(), rearmTimers, laterEvents };
-  const fork = useMutation({
+  const fork = useCall({
     mutationFn: () => client.forkInstance(args, { idempotencyKey: keyOf(args) }),
     onSuccess: ({ id }) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });

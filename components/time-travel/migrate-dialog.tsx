@@ -5,7 +5,7 @@
  *
  * Holds: what is shown is the dry run of exactly what is sent; an instance that moves on meanwhile is not migrated unseen.
  */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowRight, Ban, Check, CircleHelp, Workflow, type LucideIcon } from "lucide-react";
 import type { Route } from "next";
 import Link from "next/link";
@@ -19,6 +19,7 @@ import { queryKeys } from "@/components/ui/query-keys";
 import { Empty, ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatAbsolute } from "@/components/ui/time";
 import { useZone } from "@/components/ui/time-zone";
+import { useCall } from "@/components/ui/use-call";
 import { useCallKey } from "@/components/ui/use-call-key";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
@@ -63,7 +64,7 @@ export function MigrateDialog({
     enabled: version !== null,
     placeholderData: keepPreviousData,
   });
-  const migrate = useMutation({
+  const migrate = useCall({
     mutationFn: () =>
       client.migrateInstance({ ...args, reason: given }, { idempotencyKey: keyOf({ ...args, given }) }),
     onSuccess: (result) => {

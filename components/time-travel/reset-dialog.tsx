@@ -4,7 +4,7 @@
  *
  * Holds: what is counted as abandoned is what was there when it was shown: an instance that has moved on since is left alone.
  */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { shortStates } from "@/components/instances/state-name";
 import { Button } from "@/components/ui/button";
@@ -15,6 +15,7 @@ import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel, SkeletonRows } from "@/components/ui/states";
 import { formatAbsolute, formatCount } from "@/components/ui/time";
 import { useZone } from "@/components/ui/time-zone";
+import { useCall } from "@/components/ui/use-call";
 import { useCallKey } from "@/components/ui/use-call-key";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
@@ -60,7 +61,7 @@ export function ResetDialog({
     rearmTimers: rearmTimers && timers > 0,
     expectedSeq: instance.seq,
   };
-  const reset = useMutation({
+  const reset = useCall({
     mutationFn: () => client.resetInstance(args, { idempotencyKey: keyOf(args) }),
     onSuccess: (result) => {
       void queryClient.invalidateQueries({ queryKey: queryKeys.instances });

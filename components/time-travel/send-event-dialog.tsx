@@ -5,7 +5,7 @@
  * Holds: unless told otherwise the event is applied only if nothing happened since the shown entry; a repeat of the same
  * press never sends twice (idempotency key per what is asked); a refusal says that nothing was sent and what next.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
@@ -16,6 +16,7 @@ import { parseJsonText } from "@/lib/formats/parse-json-text";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { formatCount } from "@/components/ui/time";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { LockstepError } from "@/lib/base/errors";
 import { curlOf } from "@/lib/client/curl-of";
@@ -61,7 +62,7 @@ export function SendEventDialog(props: SendEventDialogProps) {
   const asked = JSON.stringify(args);
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a key for what is asked: made anew when that changes
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [asked]);
-  const send = useMutation({
+  const send = useCall({
     mutationFn: ({ call, key }: { call: ArgsOf<"sendEvent">; key: string }) =>
       client.sendEvent(call, { idempotencyKey: key }),
     onSuccess: (result) => {

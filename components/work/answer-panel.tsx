@@ -4,7 +4,7 @@
  *
  * Holds: nothing is sent that the form's rules refuse; the server checks the same again.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Check, Hand } from "lucide-react";
 import Link from "next/link";
 import type { Route } from "next";
@@ -15,6 +15,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { queryKeys } from "@/components/ui/query-keys";
 import { ErrorPanel } from "@/components/ui/states";
 import { showToast } from "@/components/ui/toast";
+import { firstClick, useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { formFields, formProblems, type FormField } from "@/lib/base/answer-form";
 import { isJsonObject, type Json } from "@/lib/base/json";
@@ -43,7 +44,7 @@ export function AnswerPanel({ task }: { task: TaskView }) {
     void queryClient.invalidateQueries({ queryKey: queryKeys.openTasks });
     void queryClient.invalidateQueries({ queryKey: queryKeys.instance(instanceId) });
   };
-  const answer = useMutation({
+  const answer = useCall({
     mutationFn: (given: { output: Json } | { refusal: string }) =>
       client.answerTask({ instanceId, taskId, ...given }),
     onSuccess: () => {
@@ -51,10 +52,12 @@ export function AnswerPanel({ task }: { task: TaskView }) {
       reread();
     },
   });
-  const take = useMutation({
+  const take = useCall({
     mutationFn: (how: "take" | "take-over" | "give-back") => client.takeTask({ instanceId, taskId, how }),
     onSuccess: reread,
   });
+  // Answered: it stays here until the list is read again.
+  const isAnswered = answer.isPending || answer.isSuccess;
   const error = answer.error ?? take.error;
 
   return (
@@ -79,14 +82,14 @@ export function AnswerPanel({ task }: { task: TaskView }) {
           <Button
             size="sm"
             disabled={take.isPending}
-            onClick={() => take.mutate(task.worker === null ? "take" : "give-back")}
+            onClick={firstClick(() => take.mutate(task.worker === null ? "take" : "give-back"))}
             data-testid="take-task"
           >
             <Hand size={13} aria-hidden />
             {task.worker === null ? "Take it" : "Give it back"}
           </Button>
           {task.worker === null ? null : (
-            <Button size="sm" disabled={take.isPending} onClick={() => take.mutate("take-over")}>
+            <Button size="sm" disabled={take.isPending} onClick={firstClick(() => take.mutate("take-over"))}>
               Take it over
             </Button>
           )}
@@ -102,7 +105,7 @@ export function AnswerPanel({ task }: { task: TaskView }) {
         onSubmit={(event) => {
           event.preventDefault();
           setTried(true);
-          if (problems.size === 0 && !answer.isPending) answer.mutate({ output });
+          if (problems.size === 0 && !isAnswered) answer.mutate({ output });
         }}
       >
         {fields.map((field) => (
@@ -114,7 +117,7 @@ export function AnswerPanel({ task }: { task: TaskView }) {
             onChange={(text) => setTexts((before) => ({ ...before, [nameOf(field)]: text }))}
           />
         ))}
-        <Button variant="ink" type="submit" disabled={answer.isPending} data-testid="answer-submit">
+        <Button variant="ink" type="submit" disabled={isAnswered} data-testid="answer-submit">
           <Check size={13} aria-hidden />
           {answer.isPending ? "Sending…" : "Answer"}
         </Button>
@@ -123,7 +126,7 @@ export function AnswerPanel({ task }: { task: TaskView }) {
         className="grid gap-2 border-t border-border px-4 py-3"
         onSubmit={(event) => {
           event.preventDefault();
-          if (refusal.trim() !== "" && !answer.isPending) answer.mutate({ refusal: refusal.trim() });
+          if (refusal.trim() !== "" && !isAnswered) answer.mutate({ refusal: refusal.trim() });
         }}
       >
         <Field label="It can’t be done" hint="the chart goes on with an error">
@@ -136,7 +139,7 @@ export function AnswerPanel({ task }: { task: TaskView }) {
             />
           )}
         </Field>
-        <Button variant="danger-outline" type="submit" disabled={refusal.trim() === "" || answer.isPending}>
+        <Button variant="danger-outline" type="submit" disabled={refusal.trim() === "" || isAnswered}>
           Refuse
         </Button>
       </form>

@@ -2,7 +2,6 @@
 /**
  * What is asked of a worker, before it is: what it means, and the reason that the audit will keep.
  */
-import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { CopyCurl } from "@/components/ui/copy-button";
@@ -10,6 +9,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { Field, Input } from "@/components/ui/field";
 import { ErrorPanel } from "@/components/ui/states";
 import { showToast } from "@/components/ui/toast";
+import { useCall } from "@/components/ui/use-call";
 import { useClient } from "@/components/ui/use-client";
 import { curlOf } from "@/lib/client/curl-of";
 
@@ -40,7 +40,7 @@ export function WorkerDialog({ ask, onClose }: { ask: WorkerAsk; onClose: () => 
   const { label, does } = words[kind];
   const given = reason.trim();
   const isGiven = given.length >= 3;
-  const asked = useMutation({
+  const asked = useCall({
     mutationFn: async () => {
       if (ask.kind === "reset") await client.resetBreaker({ workerId, name: ask.breaker, reason: given });
       else await client.drainWorker({ workerId, drain: ask.kind === "drain", reason: given });
