@@ -88,17 +88,23 @@ test("a message that is not stepped yet answers 202", async () => {
   expect(response.status).toBe(202);
 });
 
-test("who prefers an answer at once gets it before the step, and is told so", async () => {
-  const verbs = recordingVerbs({ state: "queued", instanceId: "a", messageId: "m" });
-  const headers = { ...json, prefer: "respond-async" };
-  const response = await call(verbs, "POST", "/instances/a/events", { headers, body: '{"type":"go"}' });
-  expect(verbs.calls).toMatchObject([{ args: { respondAsync: true } }]);
-  expect([
-    response.status,
-    response.headers.get("preference-applied"),
-    response.headers.get("location"),
-  ]).toEqual([202, "respond-async", "/api/v1/instances/a/messages/m"]);
-});
+test.each([
+  ["an event", "/instances/a/events", '{"type":"go"}'],
+  ["a dead letter", "/instances/a/dead-letters/d/retry", "{}"],
+])(
+  "who prefers an answer at once to %s gets it before the step, and is told so",
+  async (_what, path, body) => {
+    const verbs = recordingVerbs({ state: "queued", instanceId: "a", messageId: "m" });
+    const headers = { ...json, prefer: "respond-async" };
+    const response = await call(verbs, "POST", path, { headers, body });
+    expect(verbs.calls).toMatchObject([{ args: { respondAsync: true } }]);
+    expect([
+      response.status,
+      response.headers.get("preference-applied"),
+      response.headers.get("location"),
+    ]).toEqual([202, "respond-async", "/api/v1/instances/a/messages/m"]);
+  },
+);
 
 test("a DELETE comes with a body or without; what is no JSON is refused", async () => {
   const verbs = recordingVerbs();

@@ -19,6 +19,9 @@ export type Verbs = {
 /** Who waits by one of these and has gone must not be given work, nor a lock. */
 const waits: ReadonlySet<EndpointName> = new Set(["claimTasks", "acquireLock", "acquireLocks"]);
 
+/** They may be answered before the step. */
+const sends: ReadonlySet<EndpointName> = new Set(["sendEvent", "retryDeadLetter"]);
+
 /** `path` is what follows /api/v1. */
 export async function handle(request: Request, path: string, verbs: () => Promise<Verbs>): Promise<Response> {
   const about = `${request.method} /api/v1${path}`;
@@ -29,7 +32,7 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     const actor = actorOf(request);
     requirePermission(actor, endpoint.permission as Permission);
     const args = await parseRequest(endpoint, request, params);
-    const later = name === "sendEvent" && prefersAsync(request);
+    const later = sends.has(name) && prefersAsync(request);
     if (later) args["respondAsync"] = true;
     if (waits.has(name)) args["signal"] = request.signal;
     const runtime = await verbs();
@@ -59,8 +62,7 @@ const prefersAsync = (request: Request): boolean =>
 
 /** A message that isn't stepped yet is 202: accepted, its outcome still to come. A server that isn't ready says 503. */
 function statusFor(name: EndpointName, endpoint: Endpoint, result: unknown): number {
-  const sends = name === "sendEvent" || name === "retryDeadLetter";
-  if (sends && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
+  if (sends.has(name) && (result as ResponseOf<"sendEvent">).state === "queued") return 202;
   if (name === "getReadiness" && !(result as ResponseOf<"getReadiness">).ready) return 503;
   return endpoint.status;
 }

@@ -199,8 +199,8 @@ export interface StepTransaction {
    */
   claimAnswer(row: DedupeRow): Promise<DedupeRow | null>;
   /**
-   * Marks a dead letter as sent again. Null: done; else the message that it was sent as before. Call it under the lock of
-   * its instance.
+   * Marks a dead letter as sent again. Null: done; else the message that it was sent as before (a call under way is waited
+   * for).
    */
   retireDeadLetter(instanceId: string, messageId: string, retriedAs: string): Promise<string | null>;
   /**

@@ -293,6 +293,40 @@ describe.each(providers)("control on %s", (provider) => {
     ).rejects.toMatchObject({ code: "not-found" });
   });
 
+  test("I4: who asks for an answer at once has a dead letter put into the mailbox, once and before any step", async () => {
+    at = await freshRuntime(provider);
+    const guard = "context.n == 0";
+    const loop = { a: { always: [{ guard, target: "b" }] }, b: { always: [{ guard, target: "a" }] } };
+    const calm = { on: { spin: "a", add: { actions: { assign: { n: "1" } } } } };
+    const states = { calm, ...loop };
+    const settings = { errors: "continue", microstepsMax: 20 };
+    await publish(at.runtime, "job", { lockstep: 1, context: { n: 0 }, initial: "calm", settings, states });
+    await at.runtime.startInstance(local, { chartId: "job", id: "j" });
+    for (let n = 0; n < 2; n += 1) await expect(send("spin")).rejects.toMatchObject({ code: "step-failed" });
+    await send("add");
+    const [first, second] = (await at.runtime.listDeadLetters(local, {})).items.map((each) => each.messageId);
+    const retry = (messageId = "", more: object = {}) =>
+      at.runtime.retryDeadLetter(local, { instanceId, messageId, respondAsync: true, ...more });
+    const twins = await Promise.all([retry(first), retry(first)]);
+    expect(new Set(twins.map((twin) => twin.messageId)).size).toBe(1);
+    expect(twins.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
+    expect(twins).toMatchObject([
+      { state: "queued", seq: null },
+      { state: "queued", seq: null },
+    ]);
+    expect((await view()).seq).toBe(4);
+    // Its fence is looked at when its turn comes.
+    const stale = await retry(second, { fences: [{ key: "k", session: "s", fence: 1 }] });
+    while (await at.runtime.workOnce());
+    expect(await view()).toMatchObject({ configuration: ["a"], seq: 5 });
+    expect(await retry(first)).toMatchObject({ state: "applied", seq: 5, replayed: true });
+    await expect(retry(second)).rejects.toThrow(stale.messageId);
+    expect((await at.runtime.listDeadLetters(local, {})).items).toContainEqual(
+      expect.objectContaining({ messageId: stale.messageId, cause: second, reason: "stale-fence" }),
+    );
+    await expect(retry("nothing")).rejects.toMatchObject({ code: "not-found" });
+  });
+
   test("I3: a dead letter that its sender's check refused, or of an earlier life, is not sent past that", async () => {
     at = await freshRuntime(provider);
     await publish(at.runtime, "job", job);

@@ -144,14 +144,14 @@ export function stepTransaction(
     },
 
     async retireDeadLetter(instanceId, messageId, retriedAs) {
+      const retired = await handle.execute(
+        sql`UPDATE ${deadLetters.name} SET "retried_as" = ${retriedAs} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId} AND "retried_as" IS NULL`,
+      );
+      if (retired > 0) return null;
       const [dead] = await handle.query<Pick<DeadLetterRow, "retriedAs">>(
         sql`SELECT ${deadLetters.pick("retriedAs")} FROM ${deadLetters.name} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
       );
-      if (dead?.retriedAs) return dead.retriedAs;
-      await handle.execute(
-        sql`UPDATE ${deadLetters.name} SET "retried_as" = ${retriedAs} WHERE "instance_id" = ${instanceId} AND "message_id" = ${messageId}`,
-      );
-      return null;
+      return dead?.retriedAs ?? null;
     },
 
     writeSteps: (writes) => writeSteps(handle, dialect, nextN, writes),
