@@ -257,7 +257,7 @@ export const endpoints = {
     path: "/instances/:instanceId/messages/:messageId",
     permission: "instances:read",
     params: z.object({ instanceId: id, messageId: id }),
-    response: instances.sendResult,
+    response: instances.messageResult,
   }),
   getState: define({
     method: "GET",

@@ -234,6 +234,13 @@ export const sendResult = z.object({
   replayed: z.boolean(),
 });
 export type SendResult = z.infer<typeof sendResult>;
+export const messageResult = sendResult.extend({
+  /** `refused`: it was not applied when its turn came, and is a dead letter; `reason` is the refusal's code. */
+  state: z.enum(["applied", "queued", "refused"]),
+  /** Why it was refused, or its step failed; null: neither. Absent: told by a version that did not know of it. */
+  error: z.object({ code: z.string(), message: z.string() }).nullable().default(null),
+});
+export type MessageResult = z.infer<typeof messageResult>;
 
 /** Applied all together or not at all. */
 export const sendEventsBody = z.strictObject({

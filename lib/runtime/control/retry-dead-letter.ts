@@ -13,7 +13,7 @@ import type { DeadLetterRow, InstanceRow, MessageRow } from "@/lib/store/instanc
 import { noWrites } from "@/lib/store/steps";
 import type { StoreTransaction } from "@/lib/store/store";
 import { findLiveInstance } from "../instances/get-instance";
-import { readSendResult } from "../instances/get-message";
+import { deadLetterError, readSendResult } from "../instances/get-message";
 import { isEnded, type Fence, type SendResult } from "../instances/instance-views";
 import { inTurn } from "../stepping/in-turn";
 import { newAuditId, newMessageId } from "../new-id";
@@ -63,6 +63,8 @@ export async function retryDeadLetter(
     throw stepFailed(result, failure, replayed);
   }
   if (result) return { ...result, replayed };
+  const refused = await deadLetterError(context.store, instanceId, sentAs);
+  if (refused) throw refused;
   throw new LockstepError(
     "instance-ended",
     `Dead letter ${messageId} was sent again as ${sentAs}, and instance ${instanceId} ended before it was applied.`,

@@ -1,31 +1,41 @@
 /**
- * What became of a message: applied (with its log entry's outcome) or still queued.
+ * What became of a message: applied (with its log entry's outcome), refused when its turn came, or still queued.
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { LockstepError } from "@/lib/base/errors";
+import { LockstepError, type ErrorCode } from "@/lib/base/errors";
+import type { DeadLetterRow, InstanceRow, LogLine } from "@/lib/store/instances";
 import type { Store } from "@/lib/store/store";
-import type { InstanceStatus, Outcome, SendResult } from "./instance-views";
+import { configurationOf, failureOf } from "./instance-views";
+import type { InstanceStatus, MessageResult, Outcome, SendResult } from "./instance-views";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
-/** Throws `not-found`; for one that became a dead letter `instance-ended`, or `step-failed` when it killed its processes. */
+/** Throws `not-found`. */
 export async function getMessage(
   { store }: RuntimeContext,
   actor: Actor,
   { instanceId, messageId }: { instanceId: string; messageId: string },
-): Promise<SendResult> {
+): Promise<MessageResult> {
   requirePermission(actor, "instances:read");
-  const result = await readSendResult(store, instanceId, messageId);
-  if (result) return result;
-  const dead = await deadLetterError(store, instanceId, messageId);
-  if (dead) throw dead;
-  throw new LockstepError("not-found", `Instance ${instanceId} has no message ${messageId}.`, {
-    details: { instanceId, messageId },
-  });
+  const found = await readMessage(store, instanceId, messageId);
+  if (found) return { ...found.result, error: found.entry ? stepFailureOf(found.entry) : null };
+  const dead = await store.findDeadLetter(instanceId, messageId);
+  const row = dead && (await store.findInstance(instanceId));
+  if (!row) {
+    throw new LockstepError("not-found", `Instance ${instanceId} has no message ${messageId}.`, {
+      details: { instanceId, messageId },
+    });
+  }
+  return {
+    ...(await resultOf(store, row, messageId)),
+    state: "refused",
+    reason: dead.reason,
+    error: { code: dead.reason, message: whyRefused(dead) },
+  };
 }
 
-/** Null when it is none. */
+/** For who waited for its step; null when it is no dead letter. */
 export async function deadLetterError(
   store: Store,
   instanceId: string,
@@ -34,8 +44,8 @@ export async function deadLetterError(
   const dead = await store.findDeadLetter(instanceId, messageId);
   if (!dead) return null;
   return new LockstepError(
-    dead.reason === "killed-process" ? "step-failed" : "instance-ended",
-    `Message ${messageId} was never applied: it is a dead letter (${dead.reason}).`,
+    dead.reason === "killed-process" ? "step-failed" : (dead.reason as ErrorCode),
+    `Message ${messageId} was never applied: ${whyRefused(dead)}.`,
     { details: { instanceId, messageId, reason: dead.reason } },
   );
 }
@@ -46,22 +56,52 @@ export async function readSendResult(
   instanceId: string,
   messageId: string,
 ): Promise<SendResult | null> {
+  return (await readMessage(store, instanceId, messageId))?.result ?? null;
+}
+
+async function readMessage(
+  store: Store,
+  instanceId: string,
+  messageId: string,
+): Promise<{ result: SendResult; entry: LogLine | null } | null> {
   // Mailbox first: between the two reads a message moves from there to the log, never back.
   const queued = await store.findQueued(instanceId, messageId);
   const entry = await store.findEntryOfMessage(instanceId, messageId);
   const row = await store.findInstance(instanceId);
   if (!row) throw instanceNotFound(instanceId);
   if (!queued && !entry) return null;
-  return {
-    messageId,
-    instanceId,
+  const result: SendResult = {
+    ...(await resultOf(store, row, messageId)),
     state: entry ? "applied" : "queued",
     seq: entry?.seq ?? null,
     outcome: (entry?.outcome as Outcome | undefined) ?? null,
     reason: entry?.reason ?? null,
-    status: row.status as InstanceStatus,
-    configuration: JSON.parse(row.configuration) as string[],
-    pending: await store.countMailbox(instanceId),
-    replayed: false,
   };
+  return { result, entry };
 }
+
+const resultOf = async (store: Store, row: InstanceRow, messageId: string) => ({
+  messageId,
+  instanceId: row.id,
+  seq: null,
+  outcome: null,
+  status: row.status as InstanceStatus,
+  configuration: configurationOf(row),
+  pending: await store.countMailbox(row.id),
+  replayed: false,
+});
+
+const stepFailureOf = (entry: LogLine) => (entry.outcome === "failed" ? failureOf(entry) : null);
+
+function whyRefused({ reason, retriedAs }: DeadLetterRow): string {
+  const again = retriedAs === null ? "" : `, sent again as ${retriedAs}`;
+  return `${whys[reason] ?? reason}; it is a dead letter${again}`;
+}
+const whys: Record<string, string> = {
+  "instance-ended": "its instance had ended, or was deleted, before its turn came",
+  "sequence-conflict": "its instance was not at the seq that it expected when its turn came",
+  "stale-fence": "a fence that came with it was not good when its turn came",
+  "lock-busy": "its sender did not hold the lock of its instance when its turn came",
+  "step-failed": "its step failed",
+  "killed-process": "the processes that tried its step died of it",
+};

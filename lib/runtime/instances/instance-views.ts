@@ -170,6 +170,12 @@ export interface SendResult {
   pending: number;
   replayed: boolean;
 }
+export interface MessageResult extends Omit<SendResult, "state"> {
+  /** `refused`: it was not applied when its turn came, and is a dead letter. */
+  state: SendResult["state"] | "refused";
+  /** Why it was refused, or its step failed; null: neither. */
+  error: Failure | null;
+}
 
 /** Statuses after which nothing is applied any more. */
 export const isEnded = (status: string): boolean =>

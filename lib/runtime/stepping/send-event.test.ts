@@ -195,6 +195,46 @@ describe.each(providers)("sending on %s", (provider) => {
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
+  test("one that was refused when its turn came tells so itself, with reason and code", async () => {
+    const later = (more: object) => send("add", { respondAsync: true, ...more });
+    const outcomeOf = ({ messageId }: { messageId: string }) =>
+      at.runtime.getMessage(local, { instanceId: "c", messageId });
+    const early = await later({ expectedSeq: 7 });
+    const stale = await later({ fences: [{ key: "k", session: "s", fence: 1 }] });
+    while (await at.runtime.workOnce());
+    for (const [{ messageId }, code, words] of [
+      [early, "sequence-conflict", "the seq that it expected"],
+      [stale, "stale-fence", "a fence that came with it"],
+    ] as const)
+      expect(await outcomeOf({ messageId })).toMatchObject({
+        ...{ messageId, state: "refused", seq: null, outcome: null, reason: code, status: "running" },
+        error: { code, message: expect.stringContaining(words) as string },
+      });
+
+    await at.runtime.suspendInstance(local, { instanceId: "c", reason: "r" });
+    const late = await later({ idempotencyKey: "late" });
+    await at.runtime.terminateInstance(local, { instanceId: "c", reason: "r" });
+    const ended = { state: "refused", reason: "instance-ended", status: "terminated" };
+    expect(await outcomeOf(late)).toMatchObject(ended);
+    await expect(send("add", { idempotencyKey: "late" })).rejects.toMatchObject({
+      code: "instance-ended",
+      details: { messageId: late.messageId, reason: "instance-ended" },
+    });
+    await at.runtime.deleteInstance(local, { instanceId: "c" });
+    expect(await outcomeOf(late)).toMatchObject(ended);
+  });
+
+  test("who waited for one that is refused when its turn comes is told that refusal", async () => {
+    await at.runtime.suspendInstance(local, { instanceId: "c", reason: "r" });
+    const early = { respondAsync: true, idempotencyKey: "k", expectedSeq: 7 };
+    await send("add", early);
+    await at.runtime.resumeInstance(local, { instanceId: "c", reason: "r" });
+    await expect(send("add", early)).rejects.toMatchObject({
+      code: "sequence-conflict",
+      details: { reason: "sequence-conflict" },
+    });
+  });
+
   test("an instance that has ended takes no more", async () => {
     await send("finish");
     await expect(send("add")).rejects.toMatchObject({
@@ -294,7 +334,10 @@ describe.each(providers)("steps that fail on %s", (provider) => {
     });
     const queued = await runtime.sendEvent(local, { instanceId: "s", type: "add" });
     expect(queued).toMatchObject({ state: "queued", seq: null, status: "failed", pending: 1 });
-    expect(await runtime.getMessage(local, { instanceId: "s", messageId: queued.messageId })).toEqual(queued);
+    expect(await runtime.getMessage(local, { instanceId: "s", messageId: queued.messageId })).toEqual({
+      ...queued,
+      error: null,
+    });
     expect(await runtime.getInstance(local, { instanceId: "s" })).toMatchObject({
       status: "failed",
       pending: 1,

@@ -77,9 +77,10 @@ test.each(providers)(
       const state = await at.runtime.getState(local, { instanceId });
       expect(state).toMatchObject({ context: { count: 2 }, seq: 3, hashMatches: true });
     }
-    await expect(at.runtime.getMessage(local, { instanceId: "s7", messageId: poison })).rejects.toMatchObject(
-      { code: "step-failed", details: { reason: "killed-process" } },
-    );
+    expect(await at.runtime.getMessage(local, { instanceId: "s7", messageId: poison })).toMatchObject({
+      state: "refused",
+      reason: "killed-process",
+    });
     const lost = (await at.runtime.listWorkers(local, {})).items;
     expect(lost.map(({ status }) => status)).toEqual(["silent", "silent", "silent", "silent"]);
   },
