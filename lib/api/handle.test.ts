@@ -106,6 +106,19 @@ test.each([
   },
 );
 
+test("of several events that wait, the last one's message is where the outcome is told", async () => {
+  const verbs = recordingVerbs({ state: "queued", instanceId: "a", messageIds: ["m.1", "m"], results: [] });
+  const response = await call(verbs, "POST", "/instances/a/events/batch", {
+    headers: { ...json, prefer: "respond-async" },
+    body: '{"events":[{"type":"go"},{"type":"go"}]}',
+  });
+  expect(verbs.calls).toMatchObject([{ args: { respondAsync: true } }]);
+  expect([response.status, response.headers.get("location")]).toEqual([
+    202,
+    "/api/v1/instances/a/messages/m",
+  ]);
+});
+
 test("a DELETE comes with a body or without; what is no JSON is refused", async () => {
   const verbs = recordingVerbs();
   await call(verbs, "DELETE", "/instances/a");

@@ -20,7 +20,7 @@ export type Verbs = {
 const waits: ReadonlySet<EndpointName> = new Set(["claimTasks", "acquireLock", "acquireLocks"]);
 
 /** They may be answered before the step. */
-const sends: ReadonlySet<EndpointName> = new Set(["sendEvent", "retryDeadLetter"]);
+const sends: ReadonlySet<EndpointName> = new Set(["sendEvent", "sendEvents", "retryDeadLetter"]);
 
 /** `path` is what follows /api/v1. */
 export async function handle(request: Request, path: string, verbs: () => Promise<Verbs>): Promise<Response> {
@@ -38,7 +38,7 @@ export async function handle(request: Request, path: string, verbs: () => Promis
     const runtime = await verbs();
     const result = await (runtime[name] as (actor: Actor, args: unknown) => Promise<unknown>)(actor, args);
     const status = statusFor(name, endpoint, result);
-    const place = status === 202 ? outcomeOf(result as ResponseOf<"sendEvent">) : {};
+    const place = status === 202 ? outcomeOf(result as Sent) : {};
     const preference = status === 202 && later ? { "Preference-Applied": "respond-async" } : {};
     const headers = { "Cache-Control": "no-store", ...place, ...preference };
     return Response.json(result, { status, headers });
@@ -53,9 +53,12 @@ export function actorOf(_request: Request): Actor {
 }
 
 /** Where it is told what became of it. */
-const outcomeOf = ({ instanceId, messageId }: ResponseOf<"sendEvent">): { Location: string } => ({
-  Location: `/api/v1/instances/${encodeURIComponent(instanceId)}/messages/${encodeURIComponent(messageId)}`,
-});
+function outcomeOf(sent: Sent): { Location: string } {
+  const messageId = "messageIds" in sent ? (sent.messageIds.at(-1) ?? "") : sent.messageId;
+  const instance = `/api/v1/instances/${encodeURIComponent(sent.instanceId)}`;
+  return { Location: `${instance}/messages/${encodeURIComponent(messageId)}` };
+}
+type Sent = ResponseOf<"sendEvent"> | ResponseOf<"sendEvents">;
 
 const prefersAsync = (request: Request): boolean =>
   /(^|[\s,;])respond-async($|[\s,;])/.test(request.headers.get("prefer") ?? "");

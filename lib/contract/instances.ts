@@ -286,11 +286,15 @@ export const endSessionBody = z.strictObject({ session });
 export const endSessionResult = z.object({ result: z.enum(["ended", "already-over"]) });
 export const sendEventsResult = z.object({
   instanceId: z.string(),
-  /** Of the last one. */
-  seq,
+  /** `queued` (202): they wait in the mailbox as one message; ask /messages/ID of the last one. Absent: applied. */
+  state: z.enum(["applied", "queued"]).default("applied"),
+  /** Of the last one; null while they wait. */
+  seq: seq.nullable(),
   status: instanceStatus,
   configuration: z.array(z.string()),
-  /** In the order of the events. */
+  /** In the order of the events. Absent: told by a version that did not tell them apart from the results. */
+  messageIds: z.array(z.string()).default([]),
+  /** As well; none while they wait. */
   results: z.array(
     z.object({
       messageId: z.string(),

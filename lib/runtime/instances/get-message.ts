@@ -8,6 +8,7 @@ import type { DeadLetterRow, InstanceRow, LogLine } from "@/lib/store/instances"
 import type { Store } from "@/lib/store/store";
 import { configurationOf, failureOf } from "./instance-views";
 import type { InstanceStatus, MessageResult, Outcome, SendResult } from "./instance-views";
+import { waitsIn } from "../stepping/together";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
@@ -20,7 +21,7 @@ export async function getMessage(
   requirePermission(actor, "instances:read");
   const found = await readMessage(store, instanceId, messageId);
   if (found) return { ...found.result, error: found.entry ? stepFailureOf(found.entry) : null };
-  const dead = await store.findDeadLetter(instanceId, messageId);
+  const dead = await store.findDeadLetter(instanceId, waitsIn(messageId));
   const row = dead && (await store.findInstance(instanceId));
   if (!row) {
     throw new LockstepError("not-found", `Instance ${instanceId} has no message ${messageId}.`, {
@@ -41,7 +42,7 @@ export async function deadLetterError(
   instanceId: string,
   messageId: string,
 ): Promise<LockstepError | null> {
-  const dead = await store.findDeadLetter(instanceId, messageId);
+  const dead = await store.findDeadLetter(instanceId, waitsIn(messageId));
   if (!dead) return null;
   return new LockstepError(
     dead.reason === "killed-process" ? "step-failed" : (dead.reason as ErrorCode),
@@ -65,7 +66,7 @@ async function readMessage(
   messageId: string,
 ): Promise<{ result: SendResult; entry: LogLine | null } | null> {
   // Mailbox first: between the two reads a message moves from there to the log, never back.
-  const queued = await store.findQueued(instanceId, messageId);
+  const queued = await store.findQueued(instanceId, waitsIn(messageId));
   const entry = await store.findEntryOfMessage(instanceId, messageId);
   const row = await store.findInstance(instanceId);
   if (!row) throw instanceNotFound(instanceId);

@@ -10,11 +10,16 @@ import type { RuntimeContext } from "../runtime-context";
 import { instanceEnded, instanceNotFound } from "../refusals";
 import { joined, replayOf, sendScope, type Send, type SendOutcome } from "./step-batch";
 
-export async function enqueueEvent(context: RuntimeContext, send: Send): Promise<SendOutcome> {
+/** `scopeOf`: within which its idempotency key names one call. */
+export async function enqueueEvent(
+  context: RuntimeContext,
+  send: Send,
+  scopeOf = sendScope,
+): Promise<SendOutcome> {
   const { instanceId, messageId, dedupeKey, actor } = send.message;
   const row = await context.store.findInstance(instanceId);
   if (!row || row.deletedAt !== null) return { kind: "refused", error: instanceNotFound(instanceId) };
-  const dedupeScope = dedupeKey === null ? null : sendScope(row, actor);
+  const dedupeScope = dedupeKey === null ? null : scopeOf(row, actor);
   if (isEnded(row.status)) {
     const [kept] =
       dedupeScope === null || dedupeKey === null
@@ -36,7 +41,7 @@ export async function enqueueEvent(context: RuntimeContext, send: Send): Promise
       const found = await tx.claimAnswer(claim);
       if (found) return found;
     }
-    await tx.writeSteps({ ...noWrites(), enqueued: [joined(send.message, row, now)] });
+    await tx.writeSteps({ ...noWrites(), enqueued: [{ ...joined(send.message, row, now), dedupeScope }] });
     return null;
   });
   if (earlier) return replayOf(earlier, send.digest);

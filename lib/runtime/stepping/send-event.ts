@@ -139,8 +139,8 @@ function answer({ result, failure }: StoredAnswer, replayed: boolean): SendResul
 /** How soon a step by another process is noticed. */
 const lookMs = 100;
 
-/** Helps the mailbox along until the message has had its turn, or the time is up. */
-async function waitForStep(
+/** `replayed`: of an earlier call. Helps the mailbox along until the message has had its turn, or the time is up. */
+export async function waitForStep(
   context: RuntimeContext,
   instanceId: string,
   messageId: string,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Json } from "@/lib/base/json";
-import { providers } from "@/lib/testing/database";
+import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 
 describe.each(providers)("several events at once on %s", (provider) => {
@@ -115,6 +115,105 @@ describe.each(providers)("several events at once on %s", (provider) => {
       code: "idempotency-key-reuse",
     });
     expect(await count()).toBe(2);
+  });
+
+  describe("answered at once", () => {
+    const later = (types: string[], more: object = {}) => sendAll(types, { respondAsync: true, ...more });
+    const outcomeOf = (messageId = "") => at.runtime.getMessage(local, { instanceId, messageId });
+    const work = async () => {
+      while (await at.runtime.workOnce());
+    };
+
+    test("I2: they wait as one message, and are applied one right after another", async () => {
+      const queued = await later(["add", "unheard", "add"]);
+      expect(queued).toMatchObject({ state: "queued", seq: null, results: [], pending: 1, replayed: false });
+      expect(new Set(queued.messageIds).size).toBe(3);
+      for (const id of queued.messageIds) expect(await outcomeOf(id)).toMatchObject({ state: "queued" });
+      expect(await count()).toBe(0);
+      await at.runtime.sendEvent(local, { instanceId, type: "add" });
+      expect(await count()).toBe(3);
+      const [first, second, last] = queued.messageIds;
+      expect(await outcomeOf(first)).toMatchObject({ state: "applied", seq: 2, outcome: "handled" });
+      expect(await outcomeOf(second)).toMatchObject({ seq: 3, outcome: "ignored", reason: "no-handler" });
+      expect(await outcomeOf(last)).toMatchObject({ messageId: last, seq: 4, outcome: "handled" });
+      for (const seq of [2, 3, 4, 5])
+        expect(await at.runtime.getState(local, { instanceId, seq })).toMatchObject({ hashMatches: true });
+    });
+
+    test("I2: one after the end, one whose step fails or a check refuses all, which then are one dead letter", async () => {
+      const spun = await later(["add", "spin", "add"]);
+      const early = await later(["add", "add"], { expectedSeq: 7 });
+      const over = await later(["add", "finish", "add"]);
+      await work();
+      expect(await view()).toMatchObject({ seq: 1, status: "running", pending: 0 });
+      for (const [{ messageIds }, reason] of [
+        [spun, "step-failed"],
+        [early, "sequence-conflict"],
+        [over, "instance-ended"],
+      ] as const)
+        for (const id of messageIds) expect(await outcomeOf(id)).toMatchObject({ state: "refused", reason });
+      const letters = (await at.runtime.listDeadLetters(local, { instanceId })).items;
+      expect(letters).toHaveLength(3);
+      expect(letters).toContainEqual(
+        expect.objectContaining({
+          messageId: spun.messageIds.at(-1),
+          data: [{ type: "add" }, { type: "spin" }, { type: "add" }],
+        }),
+      );
+      // Sent again, it is still one.
+      const messageId = over.messageIds.at(-1) ?? "";
+      await expect(at.runtime.retryDeadLetter(local, { instanceId, messageId })).rejects.toMatchObject({
+        code: "instance-ended",
+        details: { index: 2 },
+      });
+      expect(await view()).toMatchObject({ seq: 1, context: { count: 0 } });
+    });
+
+    test("I4: a repeat gets the same message, then its outcome, and so does one that waits", async () => {
+      const idempotencyKey = "k";
+      const twins = await Promise.all([1, 2].map(() => later(["add", "add"], { idempotencyKey })));
+      expect(twins.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
+      expect(twins[0]?.messageIds).toEqual(twins[1]?.messageIds);
+      await expect(later(["add"], { idempotencyKey })).rejects.toMatchObject({
+        code: "idempotency-key-reuse",
+      });
+      const waited = await sendAll(["add", "add"], { idempotencyKey });
+      expect(waited).toMatchObject({
+        ...{ state: "applied", seq: 3, messageIds: twins[0]?.messageIds, replayed: true },
+        results: [{ seq: 2 }, { seq: 3, messageId: twins[0]?.messageIds.at(-1) }],
+      });
+      expect(await later(["add", "add"], { idempotencyKey })).toEqual(waited);
+      expect(await count()).toBe(2);
+      const first = await sendAll(["add"], { idempotencyKey: "other" });
+      expect(await later(["add"], { idempotencyKey: "other" })).toEqual({ ...first, replayed: true });
+      await later(["add", "spin"], { idempotencyKey: "spun" });
+      await expect(sendAll(["add", "spin"], { idempotencyKey: "spun" })).rejects.toMatchObject({
+        code: "step-failed",
+      });
+      expect(await count()).toBe(3);
+    });
+
+    test("I4: a key whose message waits is not forgotten", async () => {
+      await at.runtime.suspendInstance(local, { instanceId, reason: "r" });
+      const idempotencyKey = "k";
+      const queued = await later(["add", "add"], { idempotencyKey });
+      await advance(at.database.url, 400 * 86_400_000);
+      await at.runtime.tidyOnce();
+      expect(await later(["add", "add"], { idempotencyKey })).toMatchObject({
+        messageIds: queued.messageIds,
+        replayed: true,
+      });
+    });
+
+    test("a suspended instance takes them when it runs again; one that has ended refuses them at once", async () => {
+      await at.runtime.suspendInstance(local, { instanceId, reason: "r" });
+      expect(await later(["add", "add"])).toMatchObject({ state: "queued", status: "suspended" });
+      await at.runtime.resumeInstance(local, { instanceId, reason: "r" });
+      await work();
+      expect(await count()).toBe(2);
+      await sendAll(["finish"]);
+      await expect(later(["add"])).rejects.toMatchObject({ code: "instance-ended" });
+    });
   });
 
   test("I1: what waits in the mailbox comes before them, however much it is", async () => {

@@ -3,22 +3,29 @@
  *
  * Holds: I1, I2 one transaction, after what already waits in the mailbox. A refusal names the event at fault and has changed
  *        nothing, log included. I4 a repeat with the same idempotency key gets the first answer.
+ *        Who asks for an answer at once has them wait in the mailbox as one message (together.ts).
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
 import { LockstepError } from "@/lib/base/errors";
-import type { Json, JsonObject } from "@/lib/base/json";
+import type { Json } from "@/lib/base/json";
 import type { StepInput } from "@/lib/statechart/step";
 import type { MessageRow } from "@/lib/store/instances";
 import { sessionRefusal } from "./instance-session";
-import { inTurn, type Guarded, type HeldTurn } from "./in-turn";
-import { isEnded, takesMessages, type InstanceStatus, type Outcome } from "../instances/instance-views";
+import { enqueueEvent } from "./enqueue-event";
+import { callScope, inTurn, type Guarded, type HeldTurn } from "./in-turn";
+import { isEnded, takesMessages, type InstanceStatus } from "../instances/instance-views";
+import { digestOf, Unfinished } from "../kept-answer";
 import { messagesPerTurnMax, sendWaitMs, turnBudgetMs } from "../limits";
 import { newMessageId } from "../new-id";
 import { instanceBusy, instanceEnded, wrongStatus } from "../refusals";
-import { requireEvent } from "../require-payload";
-import type { RuntimeContext } from "../runtime-context";
+import { requireEvent, requireText } from "../require-payload";
+import { requireOpen, type RuntimeContext } from "../runtime-context";
+import { waitForStep } from "./send-event";
 import { busyPause } from "./send-queue";
+import type { Send } from "./step-batch";
+import { atIndex, endedBefore, failedAt, sentTogether } from "./together";
+import type { SendEventsResult, Together } from "./together";
 
 /** More hold the instance for too long. */
 export const eventsMax = 100;
@@ -29,17 +36,8 @@ export interface SendEventsArgs extends Guarded {
   waitMs?: number | undefined;
   /** Token of an instance session: they go ahead of what others sent. */
   session?: string | undefined;
-}
-export interface SendEventsResult {
-  instanceId: string;
-  /** Of the last one. */
-  seq: number;
-  status: InstanceStatus;
-  configuration: string[];
-  /** In the order of the events. */
-  results: { messageId: string; seq: number; outcome: Outcome; reason: string | null }[];
-  pending: number;
-  replayed: boolean;
+  /** Into the mailbox as one message, and answered before any step; those of a session are applied all the same. */
+  respondAsync?: boolean | undefined;
 }
 
 /** Something else comes first: what others sent before, too much of it for this transaction, or another's session. */
@@ -66,18 +64,29 @@ export async function sendEvents(
     });
   }
   const inputs = args.events.map((event, index) => requireEvent(event, `events.${index}.`));
-  const { waitMs = sendWaitMs, ...rest } = args;
+  const { waitMs = sendWaitMs, respondAsync, ...rest } = args;
   const call = {
-    verb: "send-events",
+    verb,
     actor,
     args: rest,
     work: (held: HeldTurn) => applyAll(held, actor, args, inputs),
   };
+  const later = respondAsync === true && args.session === undefined;
+  if (later) {
+    const queued = await enqueue(context, actor, rest);
+    if (queued) return queued;
+  }
   const giveUpAt = performance.now() + waitMs;
   for (;;) {
     try {
       return await inTurn(context, call);
     } catch (error) {
+      if (error instanceof Unfinished) {
+        const { messageId } = error;
+        const sent = await waitForStep(context, args.instanceId, messageId, later ? 0 : giveUpAt, true);
+        if (sent.state === "queued") return sentTogether(sent, args.events.length);
+        continue;
+      }
       if (!(error instanceof NotYet)) throw error;
       if (performance.now() > giveUpAt || context.closing.aborted) throw error.refusal;
       context.sends.nudge(args.instanceId);
@@ -85,6 +94,40 @@ export async function sendEvents(
     }
   }
 }
+
+/** Null when the call was made before. */
+async function enqueue(
+  context: RuntimeContext,
+  actor: Actor,
+  args: SendEventsArgs,
+): Promise<SendEventsResult | null> {
+  requireOpen(context);
+  const { instanceId, events, expectedSeq = null, fences = [], idempotencyKey } = args;
+  const together: Together = {
+    kind: "events",
+    data: events.map(({ type, data }) => (data === undefined ? { type } : { type, data })),
+  };
+  const send: Send = {
+    message: {
+      instanceId,
+      messageId: newMessageId(),
+      type: "events",
+      input: JSON.stringify(together),
+      actor: actor.id,
+      cause: null,
+      dedupeKey: idempotencyKey === undefined ? null : requireText(idempotencyKey, "Idempotency-Key"),
+      expectedSeq,
+      fences: fences.length > 0 ? JSON.stringify(fences) : null,
+    },
+    waits: true,
+    digest: digestOf({ ...args, idempotencyKey: undefined }),
+  };
+  const scopeOf = (row: { id: string; incarnation: number }, by: string) => callScope(verb, row, by);
+  const outcome = await enqueueEvent(context, send, scopeOf);
+  if (outcome.kind === "refused") throw outcome.error;
+  return outcome.kind === "queued" ? sentTogether(outcome.result, events.length) : null;
+}
+const verb = "send-events";
 
 function applyAll(
   { row, now, turn, admit }: HeldTurn,
@@ -123,22 +166,13 @@ function applyAll(
   const results = messages.map(({ messageId }, index) => {
     const verdict = turn.verdicts.get(messageId);
     if (verdict?.kind === "applied" && verdict.failure) {
-      throw atIndex(index, "step-failed", `its step failed: ${verdict.failure.message}`, {
-        code: verdict.failure.code,
-      });
+      throw failedAt(index, verdict.failure);
     }
     if (verdict?.kind === "refused") {
       throw atIndex(index, verdict.error.code, verdict.error.message, verdict.error.details);
     }
     if (verdict?.kind !== "applied" || verdict.result.outcome === null || verdict.result.seq === null) {
-      if (!takesMessages(turn.row.status)) {
-        throw atIndex(
-          index,
-          "instance-ended",
-          `the events before it end the instance (${turn.row.status})`,
-          {},
-        );
-      }
+      if (!takesMessages(turn.row.status)) throw endedBefore(index, turn.row.status);
       throw atIndex(index, "step-failed", "too many steps of the instance's own come between", {});
     }
     const { seq, outcome, reason } = verdict.result;
@@ -146,21 +180,13 @@ function applyAll(
   });
   return () => ({
     instanceId: row.id,
+    state: "applied",
     seq: results.at(-1)?.seq ?? row.seq,
     status: turn.row.status as InstanceStatus,
     configuration: turn.snapshot.configuration,
+    messageIds: results.map(({ messageId }) => messageId),
     results,
     pending: turn.pending,
     replayed: false,
   });
 }
-
-const atIndex = (
-  index: number,
-  code: LockstepError["code"],
-  why: string,
-  details: JsonObject,
-): LockstepError =>
-  new LockstepError(code, `None of the events was applied, because of event ${index}: ${why}`, {
-    details: { ...details, index },
-  });

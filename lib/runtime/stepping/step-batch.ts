@@ -27,6 +27,7 @@ import { holdLocks, isDistributed, senderLockOf, senderRefusal } from "../locks/
 import { releaseStateLocks } from "../locks/state-locks";
 import { taskIdOf } from "../tasks/task-rules";
 import type { RecentRow, RecentRows } from "./recent-rows";
+import { sentTogether } from "./together";
 import { Turn, type Admission, type Verdict } from "./turn";
 
 /** A call's message on its way in. */
@@ -432,12 +433,15 @@ export function settleAnswers(
     const verdict = verdicts.get(message.messageId);
     if (message.dedupeScope === null || message.dedupeKey === null || verdict?.kind !== "applied") continue;
     const { dedupeScope: scope, dedupeKey: key } = message;
-    writes.answered.push({ scope, key, result: answerText(verdict), at: now });
+    const result = answerText(verdict);
+    writes.answered.push({ scope, key, result, at: now });
   }
 }
 
-const answerText = ({ result, failure }: StoredAnswer): string =>
-  JSON.stringify({ result, failure } satisfies StoredAnswer);
+const answerText = ({ result, failure, together }: Extract<Verdict, { kind: "applied" }>): string =>
+  JSON.stringify(
+    together ? sentTogether(result, together.length, together) : ({ result, failure } satisfies StoredAnswer),
+  );
 
 function groupBy<Item>(items: readonly Item[], nameOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();

@@ -9,7 +9,7 @@
  * Does not: choose instances, lock or write (step-batch.ts), or know what an event means (the engine).
  */
 import { assert, must } from "@/lib/base/assert";
-import type { LockstepError } from "@/lib/base/errors";
+import { LockstepError } from "@/lib/base/errors";
 import type { Json } from "@/lib/base/json";
 import { storable } from "@/lib/base/storable-text";
 import type { Effect } from "@/lib/statechart/effect";
@@ -46,10 +46,17 @@ import { isChildKind, newTask, taskIdOf } from "../tasks/task-rules";
 import { engineSemantics, messagesPerTurnMax, snapshotEveryBytes, snapshotEveryEntries } from "../limits";
 import type { Machine } from "@/lib/statechart/machine";
 import { instanceEnded, sequenceConflict } from "../refusals";
+import { idsOf, tryTogether, type AppliedEvent, type Standing, type Together } from "./together";
 
 /** What became of a message of this turn. */
 export type Verdict =
-  | { kind: "applied"; result: SendResult; failure: { code: string; message: string } | null }
+  | {
+      kind: "applied";
+      result: SendResult;
+      failure: { code: string; message: string } | null;
+      /** What became of each, when the message was several events. */
+      together?: AppliedEvent[];
+    }
   /** It stays, or now is, in the mailbox. */
   | { kind: "queued"; result: SendResult }
   | { kind: "refused"; error: LockstepError };
@@ -113,6 +120,10 @@ export class Turn {
     if (row.session !== null && !this.session) this.row = { ...row, session: null };
     this.snapshot = snapshot ?? unstarted;
     for (const place of mailbox) this.waiting.push({ message: place, place });
+  }
+
+  get status(): string {
+    return this.row.status;
   }
 
   /** Messages that wait, as far as they were read. */
@@ -239,9 +250,9 @@ export class Turn {
   record(
     entry: Pick<LogRow, "kind" | "type" | "input" | "actor" | "cause" | "messageId" | "dedupeKey">,
     result: StepResult,
-    wanted: InstanceStatus = statusAfter(this.row.status, result.snapshot.status),
+    wanted?: InstanceStatus,
   ): void {
-    const status = this.undoes(result) ? "compensating" : wanted;
+    const status = this.statusAfter(this, result, wanted);
     const at = Math.max(this.now, this.row.at);
     const unchanged = result.snapshot === this.snapshot && entry.kind !== "start";
     const text = unchanged ? this.row.snapshot : JSON.stringify(result.snapshot);
@@ -320,10 +331,18 @@ export class Turn {
     this.record({ ...made, cause: null, messageId: null, dedupeKey: null }, result, status);
   }
 
+  private statusAfter(
+    before: Standing,
+    result: StepResult,
+    wanted = statusAfter(before.status, result.snapshot.status),
+  ): InstanceStatus {
+    return this.undoes(before, result) ? "compensating" : wanted;
+  }
+
   /** The chart asks for its deeds to be undone, or has failed and wants it so. */
-  private undoes({ effects, snapshot }: StepResult): boolean {
+  private undoes(before: Standing, { effects, snapshot }: StepResult): boolean {
     if (effects.some(({ type }) => type === "compensate")) return true;
-    const hasFailed = snapshot.status === "failed" && this.snapshot.status !== "failed";
+    const hasFailed = snapshot.status === "failed" && before.snapshot.status !== "failed";
     return hasFailed && this.machine.chart.settings?.onFailure === "compensate";
   }
 
@@ -334,8 +353,12 @@ export class Turn {
       if (place) this.bury(message, place, refusal.code);
       return;
     }
+    const input = JSON.parse(message.input) as StepInput | Together;
+    if (input.kind === "events") {
+      this.takeTogether(message, place, input);
+      return;
+    }
     if (place) this.writes.consumed.push(place);
-    const input = JSON.parse(message.input) as StepInput;
     const result = this.step(input);
     this.record(
       {
@@ -366,6 +389,35 @@ export class Turn {
         : null,
     };
     this.verdicts.set(message.messageId, verdict);
+  }
+
+  private takeTogether(message: MessageRow, place: QueuedMessage | null, together: Together): void {
+    const after = (before: Standing, result: StepResult) => this.statusAfter(before, result);
+    const tried = tryTogether(this.machine, this, together, this.options, after);
+    if (tried instanceof LockstepError) {
+      this.verdicts.set(message.messageId, { kind: "refused", error: tried });
+      if (place) this.bury(message, place, tried.code);
+      return;
+    }
+    if (place) this.writes.consumed.push(place);
+    const ids = idsOf(message.messageId, tried.length);
+    const results = tried.map(({ input, result }, index) => {
+      const { actor, cause, dedupeKey } = message;
+      const messageId = ids[index] ?? message.messageId;
+      const type = input.kind === "event" ? input.type : message.type;
+      const entry = { kind: "event", type, input: JSON.stringify(input), messageId };
+      this.record({ ...entry, actor, cause, dedupeKey }, result);
+      const { outcome, reason = null } = result.outcome;
+      return { messageId, seq: this.row.seq, outcome, reason };
+    });
+    this.applied.push(message.messageId);
+    const last = must(results.at(-1), "several events are one at least");
+    this.verdicts.set(message.messageId, {
+      kind: "applied",
+      result: { ...this.resultOf(message, "applied", 0), ...last },
+      failure: null,
+      together: results,
+    });
   }
 
   private fire({ id, timer }: { id: string; timer: ArmedTimer }): void {

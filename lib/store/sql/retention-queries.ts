@@ -230,7 +230,7 @@ interface Plain {
 type KeyedRow = Record<string, string | number>;
 /**
  * Answers to come: of messages that wait. They are looked up where they would wait, in their instance's mailbox: a send's scope
- * is `send:ID:incarnation:caller`, and an id may hold colons.
+ * is `send:ID:incarnation:caller`, of several events `send-events:`, and an id may hold colons.
  */
 async function stillAwaited(
   handle: Handle,
@@ -244,7 +244,7 @@ async function stillAwaited(
   );
   const places = open.flatMap(({ scope, messageId }) =>
     [...scope.matchAll(/:(?=\d+:)/g)].map(({ index }) => ({
-      instanceId: scope.slice("send:".length, index),
+      instanceId: scope.slice(scope.indexOf(":") + 1, index),
       messageId,
     })),
   );
