@@ -321,6 +321,19 @@ describe.each(providers)("on %s", (provider) => {
     expect(await all()).toHaveLength(6);
   });
 
+  test("I4: each is forked once, also when it was deleted since, and its id is another's by then", async () => {
+    const ids = await start(3);
+    at.runtime.startWorkers();
+    const batch = await make({ verb: "fork", selection: { instanceIds: ids }, ...order });
+    expect(await finished(batch.id)).toMatchObject({ ok: 3 });
+    for (const instanceId of ["c001", "c002"]) await at.runtime.deleteInstance(local, { instanceId });
+    await at.runtime.startInstance(local, { chartId: "counter", id: "c002" });
+    expect(await again(batch.id)).toMatchObject({ ok: 3, refused: 0 });
+    expect((await at.runtime.listInstances(local, { chartId: "counter" })).items).toHaveLength(5);
+    const gone = await make({ verb: "fork", selection: { instanceIds: ["c001"] }, ...order });
+    expect(await finished(gone.id)).toMatchObject({ ok: 0, refused: 1 });
+  });
+
   test("I4: each is deleted once; a repeat leaves alone who has its id by then", async () => {
     await start(3);
     await at.runtime.startInstance(local, { chartId: "counter", id: "stays", labels: { site: "north" } });

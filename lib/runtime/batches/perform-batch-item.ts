@@ -116,22 +116,27 @@ async function isThere(
   key: string,
 ): Promise<boolean> {
   const row = await findLiveInstance(store, instanceId);
-  return row.version === version && !(await isAnswered(store, callScope("migrate", row, actor.id), key));
+  return row.version === version && !(await isAnswered(store, [callScope("migrate", row, actor.id)], key));
 }
 
-/** By this very call. */
+/** By this very call, also to one that was deleted since, and whose id may be another's by now. */
 async function wasDone(
   { store }: RuntimeContext,
   actor: Actor,
   verb: "reset" | "fork",
-  instanceId: string,
+  id: string,
   key: string,
 ): Promise<boolean> {
-  return isAnswered(store, callScope(verb, await findLiveInstance(store, instanceId), actor.id), key);
+  const newest = (await store.findInstance(id))?.incarnation ?? 0;
+  const lives = Array.from({ length: Math.min(newest, livesMax) }, (_, back) => newest - back);
+  const scopes = lives.map((incarnation) => callScope(verb, { id, incarnation }, actor.id));
+  return isAnswered(store, scopes, key);
 }
+/** The call was made in one of the last: more don't go by between a portion and its repeat. */
+const livesMax = 100;
 
-const isAnswered = async (store: Store, scope: string, key: string): Promise<boolean> =>
-  (await store.transaction((tx) => tx.findAnswers([{ scope, key }]))).length > 0;
+const isAnswered = async (store: Store, scopes: readonly string[], key: string): Promise<boolean> =>
+  (await store.transaction((tx) => tx.findAnswers(scopes.map((scope) => ({ scope, key }))))).length > 0;
 
 async function retryAll(
   context: RuntimeContext,
