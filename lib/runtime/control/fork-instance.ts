@@ -19,6 +19,7 @@ import { instanceExists, noWrites } from "@/lib/store/steps";
 import type { ControlInput } from "./apply-control";
 import type { Idempotent } from "../call";
 import { forkState } from "./fork-state";
+import { waitsBegun } from "../instances/conditions";
 import { findLiveInstance } from "../instances/get-instance";
 import { viewInstance, type Fence, type InstanceView } from "../instances/instance-views";
 import { withMachines } from "../charts/machines";
@@ -105,7 +106,7 @@ export async function forkInstance(
       );
       turn.finish();
       await postOutgoing(tx, [turn], writes);
-      const made = viewInstance(turn.row, [], writes.enqueued.length);
+      const made = viewInstance(turn.row, [], writes.enqueued.length, waitsBegun(turn.row, writes));
       if (idempotencyKey !== undefined) {
         writes.answered.push({ scope, key: idempotencyKey, result: JSON.stringify(made), at: now });
       }

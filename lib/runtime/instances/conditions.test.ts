@@ -11,7 +11,7 @@ const working = (invoke: JsonObject): JsonObject => ({
   lockstep: 1,
   tasks: { debit: {} },
   initial: "at",
-  states: { at: { invoke, on: { leave: "away" } }, away: {} },
+  states: { at: { invoke, on: { leave: "away" } }, away: { on: { back: "at" } } },
 });
 const charts: Record<string, JsonObject> = {
   charge: working({ id: "pay", src: "debit" }),
@@ -20,6 +20,14 @@ const charts: Record<string, JsonObject> = {
   parent: working({ id: "leg", src: "chart", input: { chart: "'charge'" } }),
   call: working({ id: "get", src: "http", input: { url: "'http://shop.example/'" } }),
   one: { ...working({ id: "pay", src: "debit" }), settings: { concurrencyKey: "'crane'" } },
+  brief: {
+    ...{ lockstep: 1, tasks: { debit: {} }, initial: "at" },
+    states: {
+      at: { invoke: { id: "pay", src: "debit" }, on: { left: "away" }, entry: { raise: { type: "left" } } },
+      away: {},
+    },
+  },
+  keyed: working({ id: "pay", src: "debit", concurrencyKey: "'till'" }),
   plain: { lockstep: 1, initial: "a", states: { a: {} } },
 };
 
@@ -91,6 +99,34 @@ describe.each(providers)("on %s", (provider) => {
     expect(await find("task")).toHaveLength(1);
     await send("first", "leave");
     await vi.waitFor(async () => expect(await find("lock")).toEqual([]), 5_000);
+  });
+
+  test("the answer to a start, and a repeat's, tell it at once, as reading it does", async () => {
+    for (const chartId of ["charge", "ask", "zone", "parent", "plain"]) {
+      const call = { chartId, id: chartId, idempotencyKey: chartId };
+      const { conditions } = await at.runtime.startInstance(local, call);
+      expect(conditions, chartId).toEqual(await of(chartId));
+      expect(conditions).toHaveLength(chartId === "plain" ? 0 : 1);
+      await send(chartId, "leave");
+      expect((await at.runtime.startInstance(local, call)).conditions).toEqual(conditions);
+    }
+    expect((await start("brief")).conditions).toEqual([]);
+    const keyed = await start("keyed");
+    expect(keyed.conditions).toMatchObject([
+      { taskId: "1:pay", reason: "a worker that takes pay (debit), once it has the concurrency key till" },
+    ]);
+  });
+
+  test("the answer to a fork tells what it invoked itself", async () => {
+    await start("charge");
+    await send("charge", "leave");
+    await send("charge", "back");
+    const reason = "to try it";
+    const fork = { instanceId: "charge", reason, seq: 1 };
+    expect((await at.runtime.forkInstance(local, fork)).conditions).toEqual([]);
+    const made = await at.runtime.forkInstance(local, { ...fork, laterEvents: true });
+    expect(made.conditions).toMatchObject([{ for: "task", taskId: "2:pay" }]);
+    expect(made.conditions).toEqual(await of(made.id));
   });
 
   test("a lock that cools is waited for until a time that is told", async () => {

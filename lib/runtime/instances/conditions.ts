@@ -3,11 +3,13 @@
  *
  * Holds: one query for the page's tasks, one for the keys that any of them awaits, and one for locks, when one waits for some.
  */
+import type { InstanceRow } from "@/lib/store/instances";
 import type { LockWaitOf } from "@/lib/store/locks";
+import type { StepWrites } from "@/lib/store/steps";
 import type { Store } from "@/lib/store/store";
 import { taskKeyScope, type AwaitedTask, type KeyRow } from "@/lib/store/tasks";
 import { stateSessionOf } from "../locks/state-session";
-import { blockerOf, keysAwaited, type Condition, type Queued, type Waits } from "./instance-views";
+import { blockerOf, isEnded, keysAwaited, type Condition, type Queued, type Waits } from "./instance-views";
 
 type Asked = Queued & { id: string };
 
@@ -25,6 +27,22 @@ export async function waitsOf(store: Store, rows: readonly Asked[]): Promise<Wai
   }
   for (const task of tasks) add(task.instanceId, ofTask(task, held, waits));
   return { held, conditions };
+}
+
+/** What an instance waits for by its first turn, as that wrote it: nothing has to be read, for nobody has taken any of it yet. */
+export function waitsBegun(row: Pick<InstanceRow, "id" | "status">, writes: StepWrites): Waits {
+  const left = new Set(writes.tasksCancelled.map(({ taskId }) => taskId));
+  const conditions = writes.tasksBegun.flatMap(({ condition, ...task }) =>
+    condition === null || left.has(task.taskId) ? [] : [ofNewTask({ ...task, condition })],
+  );
+  return { held: [], conditions: new Map(isEnded(row.status) ? [] : [[row.id, conditions]]) };
+}
+
+/** Whether it has its concurrency key is told by its row only. */
+function ofNewTask(task: AwaitedTask): Condition {
+  const told = ofTask(task, [], []);
+  if (task.concurrencyKey === null) return told;
+  return { ...told, reason: `${told.reason}, once it has the concurrency key ${task.concurrencyKey}` };
 }
 
 const taskKeys = ({ status, type, queue, concurrencyKey: key }: AwaitedTask) =>

@@ -14,7 +14,7 @@ import type { StoreTransaction } from "@/lib/store/store";
 import { beginInstance } from "./begin-instance";
 import type { Idempotent } from "../call";
 import { chartNotFound } from "../charts/get-chart";
-import { waitsOf } from "./conditions";
+import { waitsBegun, waitsOf } from "./conditions";
 import { blockerOf, viewInstance, type Fence, type InstanceView } from "./instance-views";
 import { versionNotFound, withMachines, type VersionName } from "../charts/machines";
 import { instanceExists } from "@/lib/store/steps";
@@ -68,7 +68,7 @@ export async function startInstance(
   return view.status === "queued" ? withWaits(context, view) : view;
 }
 
-/** Only what its key is, and who has it: tasks have hardly begun. */
+/** What its key is, and who has it. */
 async function withWaits({ store }: RuntimeContext, view: InstanceView): Promise<InstanceView> {
   const { held, conditions } = await waitsOf(store, [view]);
   return { ...view, blockedBy: blockerOf(view, held), conditions: [...(conditions.get(view.id) ?? [])] };
@@ -144,7 +144,7 @@ export async function startIn(
   }));
   writes.labels.push(...labels);
   await postOutgoing(tx, [turn], writes);
-  const view = viewInstance(turn.row, labels, writes.enqueued.length);
+  const view = viewInstance(turn.row, labels, writes.enqueued.length, waitsBegun(turn.row, writes));
   if (idempotencyKey !== undefined) {
     writes.answered.push({ scope: claim.scope, key: claim.key, result: JSON.stringify(view), at: now });
   }
