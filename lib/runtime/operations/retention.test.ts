@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { must } from "@/lib/base/assert";
 import { linesDigest } from "@/lib/base/archive-lines";
 import type { RuleName } from "@/lib/store/retention";
 import { advance, providers } from "@/lib/testing/database";
@@ -16,7 +17,8 @@ import { foldLockLog } from "../locks/lock-rules";
 import { Machines } from "../charts/machines";
 import type { RuntimeContext } from "../runtime-context";
 import { countAll } from "@/lib/testing/count-all";
-import { purgePortion, type PurgeOptions } from "../workers/purge-old";
+import { Purger, purgePortion, type PurgeOptions } from "../workers/purge-old";
+import type { WalkCursor } from "./retention-rules";
 
 const hour = 3_600_000;
 
@@ -339,5 +341,19 @@ describe.each(providers)("on %s", (provider) => {
     await purge("answers");
     const [done] = (await at.store.listRetention()).filter(({ rule }) => rule === "answers");
     expect(done).toMatchObject({ removed: 1_200, cursor: null });
+  });
+
+  test("where another worker is at each walk that is due, a worker looks at each once and then waits", async () => {
+    for (const rule of ["answers", "lock-answers", "deleted"] as const) await purge(rule);
+    for (const rule of ["completed", "failed"] as const) {
+      await keep(rule, hour);
+      await at.store.transaction(async (tx) => {
+        const row = must(await tx.holdRule(rule), "the rule is there");
+        const walk: WalkCursor = { place: null, by: "another", until: (await tx.now()) + hour };
+        await tx.writeRule({ ...row, cursor: JSON.stringify(walk) });
+      });
+    }
+    const purger = new Purger({ ...context, closing: new AbortController().signal }, options);
+    expect([await purger.round(), await purger.round()]).toEqual([true, false]);
   });
 });

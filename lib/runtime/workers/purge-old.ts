@@ -51,6 +51,8 @@ const isPlain = (rule: RuleName): rule is PlainRule => (plainRules as readonly s
 export class Purger {
   private nextAt = 0;
   private last: RuleName | null = null;
+  /** Rules looked at since the last portion. */
+  private idle = 0;
 
   constructor(
     private readonly context: RuntimeContext,
@@ -67,9 +69,14 @@ export class Purger {
     const next = due.find(({ rule }) => this.last === null || rule > this.last) ?? due[0];
     this.last = next?.rule ?? null;
     if (!next || !(await purgePortion(this.context, this.options, next.rule))) {
-      if (due.length < 2) this.nextAt = performance.now() + lookEveryMs;
-      return due.length > 1;
+      this.idle += 1;
+      if (this.idle < due.length) return true;
+      // Of each there was nothing to do, or another worker is at it.
+      this.idle = 0;
+      this.nextAt = performance.now() + lookEveryMs;
+      return false;
     }
+    this.idle = 0;
     await pause(restMs, closing);
     return true;
   }
