@@ -8,16 +8,17 @@
  */
 import type { Actor } from "@/lib/access/actor";
 import { requirePermission } from "@/lib/access/require-permission";
-import { must } from "@/lib/base/assert";
+import { assert } from "@/lib/base/assert";
 import type { StepInput } from "@/lib/statechart/step";
 import { chartKeyScope } from "@/lib/store/concurrency";
-import type { LogRow, MessageRow } from "@/lib/store/instances";
+import type { InstanceRow, LogRow, MessageRow } from "@/lib/store/instances";
 import type { StartInput } from "../stepping/apply-input";
 import type { ControlInput } from "./apply-control";
 import { controlInstance, type ControlArgs, type ControlResult, type ControlVerb } from "./control-instance";
 import { findLiveInstance } from "../instances/get-instance";
 import { newMessageId } from "../new-id";
 import { rebuildState } from "../instances/rebuild-state";
+import { sequenceConflict } from "../refusals";
 import type { RuntimeContext } from "../runtime-context";
 import type { Repetition, Then } from "../stepping/in-line";
 import type { HeldTurn } from "../stepping/in-turn";
@@ -40,7 +41,8 @@ export async function redriveInstance(
   const looked = { ...verb, lookedAt: row.seq };
   if (row.status === "stuck") return controlInstance(context, actor, args, { ...looked, ...undoing });
   if (row.status !== "failed") return controlInstance(context, actor, args, looked);
-  const repetitionOf = await lookForRepetition(context, await findFailed(context, args.instanceId));
+  const failed = await findFailed(context, row);
+  const repetitionOf = await lookForRepetition(context, failed);
   let first: MessageRow | null = null;
   return controlInstance(context, actor, args, {
     ...looked,
@@ -74,14 +76,18 @@ const undoing: Pick<ControlVerb, "inputOf" | "afterEntry"> = {
   },
 };
 
-async function findFailed({ store }: RuntimeContext, instanceId: string): Promise<LogRow> {
-  const lines = await store.listLog(instanceId, null, lookBack);
+/** Throws `not-found`, `sequence-conflict`: it was forgotten meanwhile, or has moved on and its log was cut. */
+async function findFailed({ store }: RuntimeContext, { id, seq }: InstanceRow): Promise<LogRow> {
+  const lines = await store.listLog(id, null, lookBack);
   // With settings.onFailure it was undone first, and failed then.
   const line = lines.find(
     ({ outcome, status }) => outcome === "failed" && (status === "failed" || status === "compensating"),
   );
-  const { seq } = must(line, `instance ${instanceId} failed at an entry`);
-  return must(await store.findLogEntry(instanceId, seq), "an entry that was listed is there");
+  const entry = line && (await store.findLogEntry(id, line.seq));
+  if (entry) return entry;
+  const now = await findLiveInstance(store, id);
+  assert(now.seq !== seq, `instance ${id} failed at an entry`);
+  throw sequenceConflict({ expectedSeq: seq }, now);
 }
 
 async function lookForRepetition(

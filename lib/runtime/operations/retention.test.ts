@@ -7,12 +7,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { must } from "@/lib/base/assert";
 import { linesDigest } from "@/lib/base/archive-lines";
+import type { JsonObject } from "@/lib/base/json";
 import type { RuleName } from "@/lib/store/retention";
+import type { Store } from "@/lib/store/store";
 import { advance, providers } from "@/lib/testing/database";
 import { counter, freshRuntime, local, publish, type TestRuntime } from "@/lib/testing/runtime";
 import { taskRow } from "@/lib/testing/rows";
 import { noWrites } from "@/lib/store/steps";
 import type { CreateBatchArgs } from "../batches/create-batch";
+import { redriveInstance } from "../control/redrive-instance";
 import { foldLockLog } from "../locks/lock-rules";
 import { Machines } from "../charts/machines";
 import type { RuntimeContext } from "../runtime-context";
@@ -355,5 +358,47 @@ describe.each(providers)("on %s", (provider) => {
     }
     const purger = new Purger({ ...context, closing: new AbortController().signal }, options);
     expect([await purger.round(), await purger.round()]).toEqual([true, false]);
+  });
+
+  const broken: JsonObject = {
+    lockstep: 1,
+    settings: { errors: "stop" },
+    context: { zero: 0 },
+    initial: "here",
+    states: { here: { on: { break: { actions: { assign: { zero: "1 / context.zero" } } } } } },
+  };
+  const breakOne = async (id: string) => {
+    await publish(at.runtime, "broken", broken);
+    await at.runtime.startInstance(local, { chartId: "broken", id });
+    await expect(send(id, "break")).rejects.toMatchObject({ code: "step-failed" });
+  };
+
+  test("the log of an instance that may be redriven is not cut: its redrive begins before what failed it", async () => {
+    await breakOne("a");
+    const entry = must(await at.store.findLogEntry("a", 2), "what failed it");
+    const { stateHash: hash } = entry;
+    const snapshot = { instanceId: "a", seq: 2, incarnation: 1, at: entry.at, version: 1, text: "{}", hash };
+    await at.store.transaction((tx) => tx.writeSteps({ ...noWrites(), snapshots: [snapshot] }));
+    await keep("event-log", hour);
+    await age(2 * hour);
+    expect(await preview("event-log")).toBe(0);
+    await purge("event-log");
+    expect(await at.store.oldestEntry("a")).toBe(1);
+  });
+
+  test("a redrive before which its instance is forgotten is told that there is none", async () => {
+    await breakOne("a");
+    await keep("failed", hour, "purge");
+    await age(2 * hour);
+    const store: Store = {
+      ...at.store,
+      async listLog(...given) {
+        await purge("failed");
+        await purge("deleted");
+        return at.store.listLog(...given);
+      },
+    };
+    const redrive = redriveInstance({ ...context, store }, local, { instanceId: "a", reason: "mended" });
+    await expect(redrive).rejects.toMatchObject({ code: "not-found" });
   });
 });

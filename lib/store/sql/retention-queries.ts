@@ -155,7 +155,7 @@ export function retentionTransaction(
     },
     findCompactable: (after, bound, limit) =>
       handle.query(
-        sql`SELECT s."instance_id" AS "instanceId", s."seq" AS "seq", s."seq" - COALESCE((SELECT min(e."seq") FROM "event_log" AS e WHERE e."instance_id" = s."instance_id"), s."seq") AS "entries" FROM (SELECT "instance_id", max("seq") AS "seq" FROM ${snapshots.name} WHERE "instance_id" > ${after} AND "at" <= ${bound} GROUP BY "instance_id" ORDER BY "instance_id" LIMIT ${limit}) AS s ORDER BY s."instance_id"`,
+        sql`SELECT s."instance_id" AS "instanceId", s."seq" AS "seq", s."seq" - COALESCE((SELECT min(e."seq") FROM "event_log" AS e WHERE e."instance_id" = s."instance_id"), s."seq") AS "entries" FROM (SELECT "instance_id", max("seq") AS "seq" FROM ${snapshots.name} WHERE "instance_id" > ${after} AND "at" <= ${bound} AND NOT ${mayBeRedriven} GROUP BY "instance_id" ORDER BY "instance_id" LIMIT ${limit}) AS s ORDER BY s."instance_id"`,
       ),
     async removeLog(instanceId, below, limit) {
       const [found] = await handle.query<{ count: number; last: number | null; tx: number | null }>(
@@ -257,6 +257,8 @@ async function stillAwaited(
   return open.filter(({ messageId }) => ids.has(messageId));
 }
 
+/** Its redrive begins at the entry that failed it, from the state before that one. */
+const mayBeRedriven = sql`EXISTS (SELECT 1 FROM "instances" AS i WHERE i."id" = "snapshots"."instance_id" AND i."status" IN ('failed', 'compensating', 'stuck'))`;
 const unfinishedChild = sql`EXISTS (SELECT 1 FROM "children" AS c WHERE c."parent_id" = "tasks"."instance_id" AND c."parent_task" = "tasks"."task_id" AND c."status" IN ('running', 'orphan'))`;
 /** What a saga of an instance that goes on may still have to undo. */
 const neededBySaga = sql`("compensate" IS NOT NULL OR "kind" = 'compensation') AND EXISTS (SELECT 1 FROM "instances" AS i WHERE i."id" = "tasks"."instance_id" AND i."ended_at" IS NULL)`;
