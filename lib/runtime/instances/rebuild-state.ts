@@ -43,6 +43,8 @@ export async function rebuildState(
     stored = null;
     entries = await store.logInputs(instanceId, 0, seq, entriesMax);
   }
+  // What is left of earlier lives may have lost its own beginning.
+  if (!stored) entries = entries.slice(Math.max(0, entries.findLastIndex(isBeginning)));
   const [first, last] = [entries[0], entries.at(-1)];
   if (!first || last?.seq !== seq) return null;
   // Retention has removed what it was built on.

@@ -401,4 +401,19 @@ describe.each(providers)("on %s", (provider) => {
     const redrive = redriveInstance({ ...context, store }, local, { instanceId: "a", reason: "mended" });
     await expect(redrive).rejects.toMatchObject({ code: "not-found" });
   });
+
+  test("I5: a re-created instance's state is rebuilt while the log of its earlier life is half removed", async () => {
+    await start("a");
+    await send("a", "add");
+    await at.runtime.deleteInstance(local, { instanceId: "a" });
+    await start("a");
+    await send("a", "add");
+    await countAll(at.store, context.machines);
+    expect(await at.store.transaction((tx) => tx.removeLog("a", 4, 1))).toMatchObject({
+      removed: 1,
+      more: true,
+    });
+    const state = await at.runtime.getState(local, { instanceId: "a", seq: 5 });
+    expect(state).toMatchObject({ seq: 5, hashMatches: true, context: { count: 1 } });
+  });
 });
