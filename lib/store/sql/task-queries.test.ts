@@ -235,3 +235,42 @@ describe.each(providers)("tasks on %s", (provider) => {
     expect(held.map((task) => task.taskId)).toEqual(["1:t1", "1:t3"]);
   });
 });
+
+test("on postgresql: of two steps, each of which begins a task with the key that the other gives back, one waits for the other", async () => {
+  const database = await freshDatabase("postgresql");
+  const waiting: (() => void)[] = [];
+  // Who is about to give a key back lets the other come as far, if it can.
+  const beforeStatement = async (_pid: number, text: string) => {
+    if (!text.includes(`SET "free" = 1`)) return text;
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      setTimeout(resolve, 500);
+      if (waiting.length === 2) for (const go of waiting) go();
+    });
+    return text;
+  };
+  const store = await openSqlStore({ url: database.url, connections: 4, beforeStatement });
+  try {
+    const task = (instanceId: string, taskId: string, concurrencyKey: string) =>
+      taskRow({ instanceId, taskId, concurrencyKey, token: `${instanceId}${taskId}` });
+    const write = (writes: Partial<StepWrites>) =>
+      store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+    await write({ tasksBegun: [task("i1", "1:x", "a"), task("i2", "1:x", "b")] });
+    await Promise.all([
+      write({
+        tasksBegun: [task("i1", "2:x", "b")],
+        tasksCancelled: [{ instanceId: "i1", taskId: "1:x", at: 5 }],
+      }),
+      write({
+        tasksBegun: [task("i2", "2:x", "a")],
+        tasksCancelled: [{ instanceId: "i2", taskId: "1:x", at: 5 }],
+      }),
+    ]);
+    expect(store.repeatedTransactions()).toBe(0);
+    const free = await store.findFreeKeys("task", 9);
+    expect(free.map(({ key }) => key).sort()).toEqual(["a", "b"]);
+  } finally {
+    await store.close();
+    await database.drop();
+  }
+});

@@ -17,7 +17,7 @@ import {
 } from "../tasks";
 import type { Reader } from "./connection";
 import type { Dialect } from "./dialect";
-import { empty, join, sql, type Handle, type RowStatement, type Sql } from "./statement";
+import { empty, join, raw, sql, type Handle, type RowStatement, type Sql } from "./statement";
 import { columnName, concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } from "./tables";
 
 const keyColumns = ["instanceId", "taskId"];
@@ -130,7 +130,10 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
         (row) => row.concurrencyKey !== null && row.endedAt !== null && row.leaseUntil === null,
       );
       if (over.length > 0) {
-        handle.postRows(givingBack(dialect, keyColumns), over);
+        handle.postRows(
+          givingBack(dialect),
+          over.map(({ instanceId, taskId }) => ({ instanceId, taskId, isOver: 1 })),
+        );
       }
       return Promise.resolve();
     },
@@ -194,21 +197,20 @@ const selectKeys = (dialect: Dialect, keys: readonly Pick<KeyRow, "scope" | "key
  */
 export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: StepWrites): Promise<void> {
   const { tasksBegun, tasksCancelled, ended, emptied } = writes;
+  const done: Done[] = [
+    ...tasksCancelled.map(({ instanceId, taskId }) => ({ instanceId, taskId, isOver: 0 as const })),
+    ...ended.map(({ instanceId }) => ({ instanceId, taskId: null, isOver: 0 as const })),
+    ...emptied.map((instanceId) => ({ instanceId, taskId: null, isOver: 1 as const })),
+  ];
   if (tasksBegun.length > 0) {
-    const rows = await withTurns(handle, dialect, tasksBegun);
+    const rows = await withTurns(handle, dialect, tasksBegun, done);
     handle.postRows(insertInto(dialect, tasks), rows);
   }
-  if (tasksCancelled.length > 0) {
-    handle.postRows(cancelling(dialect, keyColumns), tasksCancelled);
-    handle.postRows(freeing(dialect, keyColumns), tasksCancelled);
-  }
-  if (ended.length > 0) {
-    handle.postRows(cancelling(dialect, ["instanceId"]), ended);
-    handle.postRows(freeing(dialect, ["instanceId"]), ended);
-  }
+  if (tasksCancelled.length > 0) handle.postRows(cancelling(dialect, keyColumns), tasksCancelled);
+  if (ended.length > 0) handle.postRows(cancelling(dialect, ["instanceId"]), ended);
+  if (done.length > 0) handle.postRows(givingBack(dialect), done);
   if (emptied.length > 0) {
     const rows = emptied.map((instanceId) => ({ instanceId }));
-    handle.postRows(givingBack(dialect, ["instanceId"]), rows);
     handle.postRows(deleteFrom(dialect, tasks, ["instanceId"]), rows);
   }
 }
@@ -223,20 +225,33 @@ const cancelling = (dialect: Dialect, key: readonly string[]): RowStatement => {
   };
 };
 
-/**
- * Frees the keys that each row's tasks have. One that is free already is left alone: whoever gives it on holds its row and waits
- * for the next one's task, which may be ours.
- */
-const givingBack = (dialect: Dialect, key: readonly string[]): RowStatement => ({
-  table: concurrencyKeys.name.sql,
-  text: `UPDATE "concurrency_keys" SET "free" = 1 ${fromRows(dialect)} WHERE ${matching(dialect, "concurrency_keys", key)} AND "concurrency_keys"."free" = 0`,
-});
+/** Whose keys are given back. */
+interface Done {
+  instanceId: string;
+  /** Null: each of the instance. */
+  taskId: string | null;
+  /** 0: of those tasks only that are cancelled, and under way no more. */
+  isOver: 0 | 1;
+}
+const doneColumns = { instanceId: "text", taskId: "text", isOver: "int" } as const;
 
-/** Of the tasks that are over. */
-const freeing = (dialect: Dialect, key: readonly string[]): RowStatement => {
-  const giving = givingBack(dialect, key);
-  const isOver = `EXISTS (SELECT 1 FROM "tasks" AS t WHERE t."instance_id" = "concurrency_keys"."instance_id" AND t."task_id" = "concurrency_keys"."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL)`;
-  return { ...giving, text: `${giving.text} AND ${isOver}` };
+/** `of` one row of Done: the keys that it has. */
+const keysHad = (of: (name: keyof Done) => string): string =>
+  `k."instance_id" = ${of("instanceId")} AND (${of("taskId")} IS NULL OR k."task_id" = ${of("taskId")}) AND k."free" = 0`;
+
+/**
+ * Frees the keys that they have, in the order of keys, as those who begin take them. One that is free already is left alone:
+ * whoever gives it on holds its row and waits for the next one's task, which may be ours.
+ */
+const givingBack = (dialect: Dialect): RowStatement => {
+  const isDone = `(${dialect.cell("isOver")} = 1 OR EXISTS (SELECT 1 FROM "tasks" AS t WHERE t."instance_id" = k."instance_id" AND t."task_id" = k."task_id" AND t."status" = 'cancelled' AND t."lease_until" IS NULL))`;
+  const rows = dialect.rowsTable(doneColumns);
+  const their = `${keysHad((name) => dialect.cell(name))} AND ${isDone}`;
+  const text =
+    rows === null
+      ? `UPDATE "concurrency_keys" AS k SET "free" = 1 WHERE ${their}`
+      : `UPDATE "concurrency_keys" AS c SET "free" = 1 FROM (SELECT k."scope", k."key" FROM "concurrency_keys" AS k, ${rows} WHERE ${their} ORDER BY k."scope"${dialect.byBytes.sql}, k."key"${dialect.byBytes.sql} ${dialect.forUpdate.sql} OF k) AS l WHERE c."scope" = l."scope" AND c."key" = l."key"`;
+  return { table: concurrencyKeys.name.sql, text };
 };
 
 const fromRows = (dialect: Dialect): string => {
@@ -248,18 +263,34 @@ const matching = (dialect: Dialect, table: string, key: readonly string[]): stri
 
 /**
  * Tasks that begin; one whose concurrency key another holds may not be claimed yet. Taking or touching a key's row holds it, so
- * that whoever frees it meanwhile finds us waiting.
+ * that whoever frees it meanwhile finds us waiting. Those that `done` gives back behind it are held with them, in one order.
  */
-async function withTurns(handle: Handle, dialect: Dialect, begun: readonly TaskRow[]): Promise<TaskRow[]> {
+async function withTurns(
+  handle: Handle,
+  dialect: Dialect,
+  begun: readonly TaskRow[],
+  done: readonly Done[] = [],
+): Promise<TaskRow[]> {
   const wanted = new Map<string, KeyRow>();
+  const add = (row: KeyRow) => {
+    const name = JSON.stringify([row.scope, row.key]);
+    if (!wanted.has(name)) wanted.set(name, row);
+  };
   for (const { type, concurrencyKey: key, queue, instanceId, taskId, createdAt } of begun) {
     if (key === null || queue === null) continue;
-    const scope = taskKeyScope(type);
-    const name = JSON.stringify([scope, key]);
-    if (!wanted.has(name)) wanted.set(name, { scope, key, instanceId, taskId, since: createdAt, free: 0 });
+    add({ scope: taskKeyScope(type), key, instanceId, taskId, since: createdAt, free: 0 });
   }
   if (wanted.size === 0) return [...begun];
-  const inOrder = [...wanted].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  if (done.length > 0) {
+    const of = (name: keyof Done) => `r."${name}"`;
+    const had = await handle.query<KeyRow>(
+      sql`SELECT k."scope", k."key", k."instance_id" AS "instanceId", k."task_id" AS "taskId", k."since", k."free" FROM ${concurrencyKeys.name} AS k, ${dialect.records(done, doneColumns)} WHERE ${raw(keysHad(of))} AND k."task_id" <> ''`,
+    );
+    for (const row of had) add(row);
+  }
+  const inOrder = [...wanted.values()].sort((a, b) =>
+    a.scope === b.scope ? (a.key < b.key ? -1 : 1) : a.scope < b.scope ? -1 : 1,
+  );
   const touch = `ON CONFLICT ("scope", "key") DO UPDATE SET "since" = "concurrency_keys"."since"`;
   handle.postRows(insertInto(dialect, concurrencyKeys, touch), inOrder);
   const held = await handle.query<KeyRow>(selectKeys(dialect, inOrder));
