@@ -358,7 +358,7 @@ export class Turn {
       this.takeTogether(message, place, input);
       return;
     }
-    if (place) this.writes.consumed.push(place);
+    this.consume(place);
     const result = this.step(input);
     this.record(
       {
@@ -399,7 +399,7 @@ export class Turn {
       if (place) this.bury(message, place, tried.code);
       return;
     }
-    if (place) this.writes.consumed.push(place);
+    this.consume(place);
     const ids = idsOf(message.messageId, tried.length);
     const results = tried.map(({ input, result }, index) => {
       const { actor, cause, dedupeKey } = message;
@@ -580,8 +580,13 @@ export class Turn {
   }
 
   private bury(message: MessageRow, place: QueuedMessage, reason: string): void {
-    this.writes.consumed.push(place);
+    this.consume(place);
     this.setAside(message, reason);
+  }
+
+  /** Null: it was never in the mailbox. */
+  private consume(place: QueuedMessage | null): void {
+    if (place) this.writes.consumed.push(place);
   }
 
   private setAside(message: MessageRow, reason: string): void {

@@ -148,13 +148,19 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
       );
       if (held?.free !== 1) return;
       const type = scope.slice(taskKeyScope("").length);
+      const waits = sql`"concurrency_key" = ${key} AND "type" = ${type} AND "status" = 'pending' AND "queue" IS NULL`;
       const [next] = await handle.query<TaskKey>(
-        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "concurrency_key" = ${key} AND "type" = ${type} AND "status" = 'pending' AND "queue" IS NULL ORDER BY "created_at", "instance_id", "task_id" LIMIT 1 ${dialect.forNoKeyUpdate}`,
+        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE ${waits} ORDER BY "created_at", "instance_id", "task_id" LIMIT 1`,
       );
       if (!next) {
         handle.postRows(deleteFrom(dialect, concurrencyKeys, ["scope", "key"]), [{ scope, key }]);
         return;
       }
+      const [mine] = await handle.query<TaskKey>(
+        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "instance_id" = ${next.instanceId} AND "task_id" = ${next.taskId} AND ${waits} ${dialect.forNoKeyUpdateSkipLocked}`,
+      );
+      // Whoever has its row may want the key next, and waits for us then: it is served at another look.
+      if (!mine) return;
       handle.postRows(updateOf(dialect, tasks, keyColumns, ["queue"]), [{ ...next, queue: type }]);
       handle.postRows(
         updateOf(dialect, concurrencyKeys, ["scope", "key"], ["instanceId", "taskId", "since", "free"]),
@@ -283,9 +289,16 @@ async function withTurns(
   if (wanted.size === 0) return [...begun];
   if (done.length > 0) {
     const of = (name: keyof Done) => `r."${name}"`;
-    const had = await handle.query<KeyRow>(
-      sql`SELECT k."scope", k."key", k."instance_id" AS "instanceId", k."task_id" AS "taskId", k."since", k."free" FROM ${concurrencyKeys.name} AS k, ${dialect.records(done, doneColumns)} WHERE ${raw(keysHad(of))} AND k."task_id" <> ''`,
-    );
+    const theirs = dialect.records(done, doneColumns);
+    const [had] = await Promise.all([
+      handle.query<KeyRow>(
+        sql`SELECT k."scope", k."key", k."instance_id" AS "instanceId", k."task_id" AS "taskId", k."since", k."free" FROM ${concurrencyKeys.name} AS k, ${theirs} WHERE ${raw(keysHad(of))} AND k."task_id" <> ''`,
+      ),
+      // Who answers one of them holds it, and then its key.
+      handle.query(
+        sql`SELECT t."task_id" FROM ${tasks.name} AS t, ${theirs} WHERE t."instance_id" = r."instanceId" AND (r."taskId" IS NULL OR t."task_id" = r."taskId") AND ${isUnfinished} ORDER BY t."instance_id", t."task_id" ${dialect.forNoKeyUpdate}`,
+      ),
+    ]);
     for (const row of had) add(row);
   }
   const inOrder = [...wanted.values()].sort((a, b) =>

@@ -91,7 +91,7 @@ export class Simulator {
       wrong.push(describe(error));
     } finally {
       uninstall();
-      world?.abandon();
+      if (options.watch) await world?.abandon();
     }
     return {
       seed,

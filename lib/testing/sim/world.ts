@@ -91,6 +91,8 @@ const stepsMax = 40_000;
 const entriesMax = 1_000;
 /** A statement that has not come back after it may be waiting for a lock. */
 const momentMs = 1;
+/** Its transactions are rolled back within this time. */
+const abandonMaxMs = 1_000;
 /** So long is no statement under way on a machine that is busy; a ROLLBACK is answered at once. */
 const sleepsAfterMs = 1_000;
 const sleepsAfterRollbackMs = 20;
@@ -185,10 +187,16 @@ export class World {
     this.touch();
   }
 
-  /** Who is still held lets go of its connection: a seed that ended before its time leaves nobody waiting. */
-  abandon(): void {
+  /**
+   * Who is still held lets go of its connection: a seed that ended before its time leaves nobody waiting. Where the database's
+   * statements are held; calls that are held as a whole have none, and never go on.
+   */
+  async abandon(): Promise<void> {
     this.abandoned = true;
     for (const gate of this.gates.splice(0)) gate.open();
+    const until = realNow() + abandonMaxMs;
+    while (this.underWay.size > 0 && realNow() < until)
+      await new Promise((resolve) => realTimeout(resolve, momentMs));
   }
 
   /** Resolves when the schedule lets it. */
