@@ -144,6 +144,8 @@ export class Client {
       expectedSeq: null,
       fences: [],
       commits: this.world.commits,
+      began: this.world.clock.length - 1,
+      spanMs: 0,
       session: null,
       together: null,
       doubtful: false,
@@ -169,6 +171,7 @@ export class Client {
       runtime.sendEvents(actor, { instanceId, events, idempotencyKey: name, waitMs: 300 }),
     );
     sends.forEach((sent, index) => {
+      sent.spanMs = this.world.spanMs(sent.began);
       sent.doubtful = told.kind === "none" || told.doubtful;
       const result = told.kind === "done" ? told.value.results[index] : undefined;
       if (result) sent.answer = { kind: "applied", seq: result.seq, outcome: result.outcome };
@@ -279,6 +282,7 @@ export class Client {
 
   private async submit(sent: SendSeen): Promise<void> {
     const told = await this.ask(sent.key !== null, (runtime) => runtime.sendEvent(actor, this.argsOf(sent)));
+    sent.spanMs = this.world.spanMs(sent.began);
     if (told.kind === "none") {
       sent.doubtful = true;
       return;
@@ -323,10 +327,13 @@ export class Client {
     const sent = this.random.pick(settled);
     if (this.history.deleted.has(sent.instanceId)) return;
     const told = await this.ask(false, (runtime) => runtime.sendEvent(actor, this.argsOf(sent)));
+    const spanMs = this.world.spanMs(sent.began);
+    sent.spanMs = spanMs;
     if (told.kind === "none" || this.history.deleted.has(sent.instanceId)) return;
     const seq = told.kind === "done" ? told.value.seq : (told.error.details["seq"] ?? told.error.code);
     const first = sent.answer.kind === "applied" ? sent.answer.seq : null;
-    this.history.repeats.push({ what: `send ${sent.mark}`, first, again: seq });
+    const { instanceId } = sent;
+    this.history.repeats.push({ what: `send ${sent.mark}`, instanceId, first, again: seq, spanMs });
   }
 
   async start(): Promise<void> {
@@ -350,12 +357,15 @@ export class Client {
     const instanceId = this.instance();
     const verb = this.random.pick(controls);
     const args = { instanceId, reason: "simulated", idempotencyKey: this.fresh("c") };
+    const began = this.world.clock.length - 1;
     const told = await this.ask(true, (runtime) => runtime[verb](actor, args));
     if (told.kind !== "done" || !this.random.chance(0.3) || this.history.deleted.has(instanceId)) return;
     const again = await this.ask(true, (runtime) => runtime[verb](actor, args));
     if (again.kind === "none" || this.history.deleted.has(instanceId)) return;
     const seq = again.kind === "done" ? again.value.seq : again.error.code;
-    this.history.repeats.push({ what: `${verb} ${instanceId}`, first: told.value.seq, again: seq });
+    const spanMs = this.world.spanMs(began);
+    const what = `${verb} ${instanceId}`;
+    this.history.repeats.push({ what, instanceId, first: told.value.seq, again: seq, spanMs });
   }
 
   async lock(): Promise<void> {

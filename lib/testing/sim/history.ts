@@ -15,6 +15,10 @@ export interface SendSeen {
   fences: Fence[];
   /** Of the world, before it was sent the first time. */
   commits: number;
+  /** Which change of the database's clock was the last then. */
+  began: number;
+  /** How far apart the clock's times are from then until it was last answered. */
+  spanMs: number;
   /** Token of the instance session it was sent in. */
   session: string | null;
   /** Sent together with others of this name: all or none. */
@@ -48,10 +52,12 @@ export interface History {
   answers: AnswerSeen[];
   /** Fences given, each to one session. */
   grants: { key: string; session: string; fence: number }[];
-  /** Control verbs with a key: the answers that repeats got. */
-  repeats: { what: string; first: Json; again: Json }[];
+  /** Calls with a key: the answers that repeats got, and the clock's span over both. */
+  repeats: { what: string; instanceId: string; first: Json; again: Json; spanMs: number }[];
   /** Instances of which a delete was asked for. */
   deleted: Set<string>;
+  /** Instances that retention removed, at the seed's end: among the deleted, too. */
+  forgotten: Set<string>;
   /** Their ids. */
   batches: Set<string>;
 }
@@ -64,5 +70,6 @@ export const emptyHistory = (): History => ({
   grants: [],
   repeats: [],
   deleted: new Set(),
+  forgotten: new Set(),
   batches: new Set(),
 });

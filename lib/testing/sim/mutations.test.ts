@@ -16,7 +16,11 @@ async function on<T>(
   { level, options }: Mutation,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  if (level === "boundary") return withSimulator((simulator) => work((seed) => simulator.run(seed, options)));
+  // Nothing is forgotten unless the fault is of that: so it is looked for in all seeds.
+  if (level === "boundary")
+    return withSimulator((simulator) =>
+      work((seed) => simulator.run(seed, { retention: false, ...options })),
+    );
   const database = await freshDatabase("postgresql");
   const simulator = await openStatementSimulator(database.url);
   try {

@@ -37,6 +37,7 @@ const keyed = ["sim24", "sim28"] as const;
 const stepping = "lib/runtime/stepping";
 const lockRules = "lib/runtime/locks/lock-rules.ts";
 const taskRules = "lib/runtime/tasks/task-rules.ts";
+const purging = "lib/runtime/workers/purge-old.ts";
 const optimistic = "lib/store/sql/optimistic-batch.ts";
 
 export const mutations: Record<string, Mutation> = {
@@ -225,6 +226,26 @@ export const mutations: Record<string, Mutation> = {
     seed: 7,
     says: "I8",
     options: { charts: keyed, operations: 24 },
+  },
+  "cut-behind-its-snapshot": {
+    what: "an instance's log is cut behind the snapshot that it is rebuilt from",
+    file: purging,
+    from: "await tx.removeLog(instanceId, seq, entriesMax);",
+    to: "await tx.removeLog(instanceId, seq + 1, entriesMax);",
+    level: "boundary",
+    seed: 6,
+    says: "I5",
+    options: { retention: true },
+  },
+  "forgotten-before-its-time": {
+    what: "an instance is forgotten when it has ended, whatever its rule says",
+    file: purging,
+    from: "const ended = found.filter((instance) => instance.ended === 1);",
+    to: "const ended = found;",
+    level: "boundary",
+    seed: 13,
+    says: "I9",
+    options: { retention: true },
   },
   "answer-locks-its-instance": {
     what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",

@@ -12,6 +12,8 @@ import { openStatementSimulator } from "./statements";
 
 /** A change of the runtime is another history of every seed: the fault is looked for from its seed on. */
 const seedsMax = 40;
+/** Unless the fault is of that: so it is looked for in all seeds. */
+const nothingForgotten: SeedOptions = { retention: false };
 
 const sound = ({ plant: _plant, rewrite: _rewrite, ...rest }: SeedOptions): SeedOptions => rest;
 
@@ -34,7 +36,9 @@ async function catchIt(
 }
 
 const onSqlite = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
-  withSimulator((simulator) => work((seed, options) => simulator.run(seed, options)));
+  withSimulator((simulator) =>
+    work((seed, options) => simulator.run(seed, { ...nothingForgotten, ...options })),
+  );
 
 async function onPostgres<T>(work: (run: Run) => Promise<T>): Promise<T> {
   const database = await freshDatabase("postgresql");

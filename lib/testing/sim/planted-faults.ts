@@ -224,6 +224,19 @@ export const plantedFaults: Record<string, PlantedFault> = {
       })),
     },
   },
+  "answers-swept-early": {
+    what: "an answer is removed before it has been kept for its time",
+    seed: 10,
+    says: "I4",
+    options: {
+      retention: true,
+      weights: { send: 60, repeat: 60 },
+      plant: inTransactions((tx) => ({
+        sweep: (rule, after, { bound, ...how }) =>
+          tx.sweep(rule, after, { ...how, bound: rule === "answers" ? bound + 3_500_000 : bound }),
+      })),
+    },
+  },
   "state-apart": {
     what: "an instance's row is written apart from its log entry",
     seed: 1,

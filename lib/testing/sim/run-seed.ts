@@ -7,11 +7,13 @@ import { Machines } from "@/lib/runtime/charts/machines";
 import { nextOfSaga } from "@/lib/runtime/tasks/saga-rules";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
+import { checkRetained, choosePolicy, setPolicy } from "./check-retention";
 import { isUndoing } from "./check-families";
 import { Client, startInput, type ClientOptions } from "./client";
 import { withDescendants } from "./instance-end";
 import type { Emptier } from "./empty-database";
 import { emptyHistory, type History } from "./history";
+import type { RemovedRows } from "./removed-rows";
 import { chooseCharts, isFamily, namedCharts, versionOf } from "./simulated-chart";
 import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
@@ -26,6 +28,8 @@ export interface SeedOptions
   instances?: number;
   /** Default: the seed's own two. */
   charts?: readonly [string, string];
+  /** Whether what is over is forgotten by a policy of the seed; default: by every fourth seed. */
+  retention?: boolean;
 }
 export interface SeedEnd {
   seed: number;
@@ -45,6 +49,8 @@ export class Simulator {
     readonly store: Store,
     /** Of its database; not of the store, which knows of no such thing. */
     private readonly emptier: Emptier,
+    /** null: nothing is forgotten by any seed. */
+    private readonly removed: RemovedRows | null = null,
   ) {
     this.machines = new Machines(store);
   }
@@ -55,6 +61,12 @@ export class Simulator {
     const charts = options.charts ?? chosen;
     for (const chart of [...namedCharts, ...charts]) await this.publish(chart);
     await this.emptier.empty();
+    this.removed?.forget();
+    // Of its own, so that what else a seed chooses is the same with it and without.
+    const ages = new Random(seed * 17 + 5);
+    const policy =
+      (options.retention ?? ages.chance(0.25)) && this.removed !== null ? choosePolicy(ages) : null;
+    if (policy) await setPolicy(this.store, policy);
     // SQLite notices another process's writes at its next transaction, and is patient with it for a while.
     await this.store.transaction(() => Promise.resolve());
     const history = emptyHistory();
@@ -74,6 +86,7 @@ export class Simulator {
         processes: options.processes ?? 2,
         faultRate: options.faultRate ?? 0.04,
         busyRate: options.busyRate ?? 0.12,
+        ...(policy ? { ages } : {}),
         ...(options.plant ? { plant: options.plant } : {}),
         ...(options.watch ? { watch: options.watch } : {}),
         ...(options.rewrite ? { rewrite: options.rewrite } : {}),
@@ -86,6 +99,16 @@ export class Simulator {
       if (world.deadlocks > 0) wrong.push(`a deadlock: ${world.deadlocks} transactions ran again`);
       uninstall();
       wrong.push(...(await follower.end(history)));
+      if (policy && this.removed !== null) {
+        const { store, machines, removed } = this;
+        wrong.push(...(await checkRetained({ store, machines, history, policy, removed, world })));
+        for (const { id } of world.purged) {
+          history.deleted.add(id);
+          history.forgotten.add(id);
+        }
+        removed.putBack();
+        await this.store.transaction(() => Promise.resolve());
+      }
       wrong.push(...(await checkEnd(this.store, this.machines, history, world)));
     } catch (error) {
       wrong.push(describe(error));
@@ -205,6 +228,7 @@ class Follower {
   private readonly store: Store;
   private readonly seen = new Map<string, number>();
   private over = false;
+  private hasMissed = false;
 
   constructor(
     private readonly world: World,
@@ -227,8 +251,10 @@ class Follower {
   }
 
   private async look(): Promise<number> {
-    const { changes, position } = await this.store.changesSince(this.position, 1_000);
+    const { changes, position, resync } = await this.store.changesSince(this.position, 1_000);
     this.position = position;
+    // Retention has removed what it had not been shown.
+    if (resync && this.world.options.ages) this.hasMissed = true;
     for (const change of changes) {
       if (change.kind === "instance") this.seen.set(change.id, (this.seen.get(change.id) ?? 0) + 1);
     }
@@ -240,14 +266,15 @@ class Follower {
     this.over = true;
     const { store } = this.world.options;
     const wrong: string[] = [];
-    let left = looksMax;
+    let left = this.hasMissed ? 0 : looksMax;
     for (const id of instanceIds) {
       const written = (await store.findInstance(id))?.seq ?? 0;
       for (; (this.seen.get(id) ?? 0) < written && left > 0; left -= 1) {
         if ((await this.look()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       }
       const seen = this.seen.get(id) ?? 0;
-      if (seen !== written) wrong.push(`the feed has shown ${seen} of ${written} entries of ${id}`);
+      if (seen !== written && !this.hasMissed)
+        wrong.push(`the feed has shown ${seen} of ${written} entries of ${id}`);
     }
     return wrong;
   }

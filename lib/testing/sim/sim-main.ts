@@ -9,6 +9,7 @@ import { makePostgres, makeSqlite } from "../throwaway-database";
 import { openEmptier } from "./empty-database";
 import { notLinearizable } from "./linearizable";
 import { recordLockHistory } from "./lock-history";
+import { openRemovedRows } from "./removed-rows";
 import { Simulator, type SeedEnd } from "./run-seed";
 import { openStatementSimulator } from "./statements";
 import { withStraightReads } from "./straight-reads";
@@ -19,16 +20,19 @@ const quickFolder = (): string => (existsSync("/dev/shm") ? "/dev/shm" : tmpdir(
 
 export async function withSimulator<T>(work: (simulator: Simulator) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(quickFolder(), "lockstep-sim-"));
-  const url = `file:${join(folder, "sim.db")}`;
+  const path = join(folder, "sim.db");
+  const url = `file:${path}`;
   // The machine's clock decides nothing in a seed, and asking for it costs.
   const store = await withStraightReads(
     await openSqlStore({ url, connections: 1, clock: () => epochMs }),
     url,
   );
   const emptier = await openEmptier(url);
+  const removed = openRemovedRows(path);
   try {
-    return await work(new Simulator(store, emptier));
+    return await work(new Simulator(store, emptier, removed));
   } finally {
+    removed.close();
     await emptier.close();
     await store.close();
     await rm(folder, { recursive: true, force: true });

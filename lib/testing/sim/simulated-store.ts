@@ -3,9 +3,11 @@
  * off for ever when the process has crashed.
  */
 import { LockstepError } from "@/lib/base/errors";
+import { snapshotEveryBytes } from "@/lib/runtime/limits";
+import type { InstanceRow } from "@/lib/store/instances";
 import type { OptimisticSteps } from "@/lib/store/steps";
 import type { CommitListener, Store, StoreTransaction } from "@/lib/store/store";
-import type { CallUnderWay, Committed, SimProcess, Watch, World } from "./world";
+import type { CallUnderWay, Committed, Purged, SimProcess, Watch, World } from "./world";
 
 type Fault =
   /** Refused before anything was done. */
@@ -81,19 +83,21 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         inTransaction(underWay, async () => {
           let written: Written[] = [];
           let enqueued: string[] = [];
+          let purged: Purged[] = [];
           let began = 0;
           const done = await real.transaction(async (tx) => {
             written = [];
             enqueued = [];
+            purged = [];
             began = world.committed.length;
             tries += 1;
             if (tries > 1) world.deadlocks += 1;
-            const result = await work(broken(tx, at, fault, world, { written, enqueued }));
+            const result = await work(broken(tx, at, fault, world, { written, enqueued, purged }));
             // Shorter than foreseen: at its end, then.
             if (at !== null) throw breakOf(fault);
             return result;
           });
-          world.noteCommitted(written, began, enqueued);
+          world.noteCommitted(written, began, enqueued, purged);
           return done;
         });
       const result = await run(breaksAt).catch((error: unknown) => {
@@ -123,7 +127,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         ((id) =>
           call("optimistic.find", async () => {
             const found = await find(id);
-            return found ? { ...found, now: world.nowMs } : null;
+            return found ? { ...found, row: aged(found.row, world), now: world.nowMs } : null;
           })),
       write: (...given) =>
         call("optimistic.write", async (underWay) => {
@@ -196,13 +200,17 @@ const breakOf = (fault: Fault | null): Error =>
 const notBusy = <Row>(rows: readonly Row[], { faults, random, options }: World): Row[] =>
   rows.filter(() => !faults || !random.chance(options.busyRate));
 
+/** With every fourth entry as much log behind it as asks for a snapshot. */
+const aged = (row: InstanceRow, { options }: World): InstanceRow =>
+  options.ages && row.seq % 4 === 3 ? { ...row, logBytes: snapshotEveryBytes } : row;
+
 /** The transaction with the world's clock, failing at the `at`-th call; now and then another holds a row. */
 function broken(
   tx: StoreTransaction,
   at: number | null,
   fault: Fault | null,
   world: World,
-  { written, enqueued }: { written: Written[]; enqueued: string[] },
+  { written, enqueued, purged }: { written: Written[]; enqueued: string[]; purged: Purged[] },
 ): StoreTransaction {
   let calls = 0;
   let now = world.nowMs;
@@ -212,7 +220,7 @@ function broken(
     readWaiting: async (ids, limit) => ({ ...(await tx.readWaiting(ids, limit)), now: readClock() }),
     async lockInstances(ids, options) {
       const rows = await tx.lockInstances(ids, options);
-      return options?.skipBusy ? notBusy(rows, world) : rows;
+      return (options?.skipBusy ? notBusy(rows, world) : rows).map((row) => aged(row, world));
     },
     claimInstances: async (ids, now, limit) => notBusy(await tx.claimInstances(ids, now, limit), world),
     async lockKnown(ids, known) {
@@ -221,11 +229,13 @@ function broken(
       return notBusy(
         rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
         world,
-      );
+      ).map((row) => aged(row, world));
     },
     writeSteps(writes) {
       for (const { instanceId, seq } of writes.log)
         written.push({ kind: "instance", id: instanceId, seq, now });
+      for (const { id, incarnation, seq, lastEvent } of writes.changed)
+        if (lastEvent === "purged") purged.push({ id, incarnation, seq, now: Math.max(...world.clock) });
       for (const { messageId, incarnation } of writes.enqueued) {
         world.enqueuedFor.set(messageId, incarnation);
         enqueued.push(messageId);

@@ -42,6 +42,16 @@ export interface Committed {
   now: number;
 }
 
+/** An instance of which retention has left a tombstone. */
+export interface Purged {
+  id: string;
+  /** Of the tombstone. */
+  incarnation: number;
+  seq: number;
+  /** The latest that the database's clock had said by then. */
+  now: number;
+}
+
 export interface SimProcess {
   readonly name: string;
   dead: boolean;
@@ -74,6 +84,8 @@ export interface WorldOptions {
   clockMoves?: "forward";
   /** How likely a batch finds an instance held by another. */
   busyRate: number;
+  /** Retention has something to do: snapshots come after a few entries, and now and then much time passes. */
+  ages?: Random;
   /** Changes what a process does for the worse: a planted fault. */
   plant?: Plant;
   /** Before any process is opened. */
@@ -101,6 +113,10 @@ const turnsMax = 1_000;
 /** PostgreSQL's clock is the machine's: set right, it goes back. */
 const clockBackMs = [-300, -30_000];
 
+/** Up to past the time that answers are kept at least. */
+const leapsMs = [600_000, 1_700_000, 3_700_000];
+const leapRate = 0.06;
+
 export class World {
   readonly random: Random;
   readonly time = new VirtualTime();
@@ -115,6 +131,7 @@ export class World {
   /** By which commit it was put there, by message id. */
   readonly enqueuedBy = new Map<string, number>();
   readonly committed: Committed[] = [];
+  readonly purged: Purged[] = [];
   /** A planted fault's own memory, common to all processes. */
   readonly shared: Record<string, unknown> = {};
   abandoned = false;
@@ -146,6 +163,12 @@ export class World {
     return this.clock.at(-1) ?? epochMs;
   }
 
+  /** How far apart are what the clock said at the `from`-th change of it and since. */
+  spanMs(from: number): number {
+    const said = this.clock.slice(from);
+    return Math.max(...said) - Math.min(...said);
+  }
+
   passTime(ms: number): void {
     this.clock.push(this.nowMs + ms);
   }
@@ -165,8 +188,10 @@ export class World {
     written: readonly Omit<Committed, "tx" | "began">[],
     began: number,
     enqueued: readonly string[] = [],
+    purged: readonly Purged[] = [],
   ): void {
     this.commits += 1;
+    this.purged.push(...purged);
     for (const one of written) this.committed.push({ ...one, began, tx: this.commits });
     for (const messageId of enqueued) this.enqueuedBy.set(messageId, this.commits);
     this.onCommit();
@@ -283,7 +308,9 @@ export class World {
       }
       if (roll < 60) {
         const back = this.options.clockMoves === "forward" ? [] : clockBackMs;
-        this.passTime(random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000, ...back]));
+        const ms = random.pick([1, 20, 250, 1_000, 1_000, 11_000, 61_000, ...back]);
+        const { ages } = this.options;
+        this.passTime(ages?.chance(leapRate) ? ages.pick(leapsMs) : ms);
         return;
       }
     }
