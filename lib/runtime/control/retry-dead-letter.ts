@@ -109,7 +109,7 @@ async function enqueue(
 ): Promise<Sent> {
   requireOpen(context);
   const row = await findLiveInstance(context.store, instanceId);
-  const earlier = await context.store.transaction(async (tx) => {
+  const send = context.store.transaction(async (tx) => {
     const sentAs = await tx.retireDeadLetter(instanceId, messageId, again);
     if (sentAs !== null) return sentAs;
     refuseForGood(dead, row);
@@ -118,6 +118,12 @@ async function enqueue(
     const message = { ...newMessage(dead, again, row, actor, now), fences: shown };
     await tx.writeSteps({ ...noWrites(), enqueued: [message] });
     await writeAudit(tx, dead, again, actor, now);
+    return null;
+  });
+  const earlier = await send.catch(async (error: unknown) => {
+    if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
+    const letter = await context.store.findDeadLetter(instanceId, messageId).catch(() => null);
+    if (letter?.retriedAs !== again) throw error;
     return null;
   });
   context.wake();

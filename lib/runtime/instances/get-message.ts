@@ -8,7 +8,7 @@ import type { DeadLetterRow, InstanceRow, LogLine } from "@/lib/store/instances"
 import type { Store } from "@/lib/store/store";
 import { configurationOf, failureOf } from "./instance-views";
 import type { InstanceStatus, MessageResult, Outcome, SendResult } from "./instance-views";
-import { waitsIn } from "../stepping/together";
+import { eventsOf, isOf, waitsIn } from "../stepping/together";
 import type { RuntimeContext } from "../runtime-context";
 import { instanceNotFound } from "../refusals";
 
@@ -21,7 +21,7 @@ export async function getMessage(
   requirePermission(actor, "instances:read");
   const found = await readMessage(store, instanceId, messageId);
   if (found) return { ...found.result, error: found.entry ? stepFailureOf(found.entry) : null };
-  const dead = await store.findDeadLetter(instanceId, waitsIn(messageId));
+  const dead = await findDead(store, instanceId, messageId);
   const row = dead && (await store.findInstance(instanceId));
   if (!row) {
     throw new LockstepError("not-found", `Instance ${instanceId} has no message ${messageId}.`, {
@@ -36,13 +36,18 @@ export async function getMessage(
   };
 }
 
-/** For who waited for its step; null when it is no dead letter. */
+async function findDead(store: Store, instanceId: string, messageId: string): Promise<DeadLetterRow | null> {
+  const dead = await store.findDeadLetter(instanceId, waitsIn(messageId));
+  return dead && isOf(messageId, dead) ? dead : null;
+}
+
+/** For who waited for its step; null when it is no dead letter. What a refusal told beside its words is not kept. */
 export async function deadLetterError(
   store: Store,
   instanceId: string,
   messageId: string,
 ): Promise<LockstepError | null> {
-  const dead = await store.findDeadLetter(instanceId, waitsIn(messageId));
+  const dead = await findDead(store, instanceId, messageId);
   if (!dead) return null;
   return new LockstepError(
     dead.reason === "killed-process" ? "step-failed" : (dead.reason as ErrorCode),
@@ -66,7 +71,8 @@ async function readMessage(
   messageId: string,
 ): Promise<{ result: SendResult; entry: LogLine | null } | null> {
   // Mailbox first: between the two reads a message moves from there to the log, never back.
-  const queued = await store.findQueued(instanceId, waitsIn(messageId));
+  const waiting = await store.findQueued(instanceId, waitsIn(messageId));
+  const queued = waiting && isOf(messageId, waiting) ? waiting : null;
   const entry = await store.findEntryOfMessage(instanceId, messageId);
   const row = await store.findInstance(instanceId);
   if (!row) throw instanceNotFound(instanceId);
@@ -94,10 +100,18 @@ const resultOf = async (store: Store, row: InstanceRow, messageId: string) => ({
 
 const stepFailureOf = (entry: LogLine) => (entry.outcome === "failed" ? failureOf(entry) : null);
 
-function whyRefused({ reason, retriedAs }: DeadLetterRow): string {
+function whyRefused(dead: DeadLetterRow): string {
+  const { reason, retriedAs } = dead;
   const again = retriedAs === null ? "" : `, sent again as ${retriedAs}`;
-  return `${whys[reason] ?? reason}; it is a dead letter${again}`;
+  const why = (eventsOf(dead) && whysOfSeveral[reason]) ?? whys[reason] ?? reason;
+  return `${why}; it is a dead letter${again}`;
 }
+/** Which of them was at fault is not kept. */
+const whysOfSeveral: Record<string, string> = {
+  "instance-ended":
+    "its instance had ended, or was deleted, before its turn came, or one of its events would have come after the end",
+  "step-failed": "the step of one of its events failed",
+};
 const whys: Record<string, string> = {
   "instance-ended": "its instance had ended, or was deleted, before its turn came",
   "sequence-conflict": "its instance was not at the seq that it expected when its turn came",

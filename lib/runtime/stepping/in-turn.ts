@@ -129,7 +129,7 @@ async function run<T extends { replayed: boolean }>(
   const digest = digestOf({ ...args, idempotencyKey: undefined });
   if (idempotencyKey !== undefined) {
     const key = requireText(idempotencyKey, "Idempotency-Key");
-    const [stored] = await tx.findAnswers([{ scope, key }]);
+    const stored = await tx.claimAnswer({ scope, key, digest, messageId: null, result: null, at: now });
     const kept = keptAnswer<T>(stored, digest);
     if (kept) return { answer: { ...kept, replayed: true }, after: null };
   }
@@ -158,14 +158,7 @@ async function run<T extends { replayed: boolean }>(
   settleAnswers([turn], [], mailbox, now, writes, new Map());
   const answer = answerOf();
   if (idempotencyKey !== undefined) {
-    writes.dedupe.push({
-      scope,
-      key: idempotencyKey,
-      digest,
-      messageId: null,
-      result: JSON.stringify(answer),
-      at: now,
-    });
+    writes.answered.push({ scope, key: idempotencyKey, result: JSON.stringify(answer), at: now });
   }
   await tx.writeSteps(writes);
   const settled = new Map([...turn.verdicts].filter(([, { kind }]) => kind !== "queued"));

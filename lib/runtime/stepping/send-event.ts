@@ -122,7 +122,7 @@ async function submit(
 }
 
 /** The connection broke while the transaction committed: the message's id tells whether it did. */
-async function lookUp(context: RuntimeContext, send: Send): Promise<SendOutcome | null> {
+export async function lookUp(context: RuntimeContext, send: Send): Promise<SendOutcome | null> {
   const { instanceId, messageId } = send.message;
   const result = await readSendResult(context.store, instanceId, messageId);
   if (!result) return null;

@@ -193,6 +193,27 @@ describe.each(providers)("several events at once on %s", (provider) => {
       expect(await count()).toBe(3);
     });
 
+    test("I4: one answered at once beside others with its key: they are applied once, and nobody gets a defect", async () => {
+      for (let round = 1; round <= 10; round += 1) {
+        const idempotencyKey = `beside-${round}`;
+        await Promise.all([
+          sendAll(["add", "add"], { idempotencyKey }),
+          later(["add", "add"], { idempotencyKey }),
+          sendAll(["add", "add"], { idempotencyKey }),
+        ]);
+        await work();
+        expect(await count()).toBe(2 * round);
+      }
+    });
+
+    test("there is no event beyond the last that waits, nor of a message that is one event", async () => {
+      await at.runtime.suspendInstance(local, { instanceId, reason: "r" });
+      const { messageIds } = await later(["add", "add"]);
+      const one = await at.runtime.sendEvent(local, { instanceId, type: "add" });
+      for (const id of [`${messageIds.at(-1)}.2`, `${one.messageId}.1`])
+        await expect(outcomeOf(id)).rejects.toMatchObject({ code: "not-found" });
+    });
+
     test("I4: a key whose message waits is not forgotten", async () => {
       await at.runtime.suspendInstance(local, { instanceId, reason: "r" });
       const idempotencyKey = "k";

@@ -21,7 +21,7 @@ import { newMessageId } from "../new-id";
 import { instanceBusy, instanceEnded, wrongStatus } from "../refusals";
 import { requireEvent, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { waitForStep } from "./send-event";
+import { lookUp, waitForStep } from "./send-event";
 import { busyPause } from "./send-queue";
 import type { Send } from "./step-batch";
 import { atIndex, endedBefore, failedAt, sentTogether } from "./together";
@@ -49,8 +49,8 @@ class NotYet extends Error {
 }
 
 /**
- * Throws what `sendEvent` throws, with `index` in the details; `wrong-status` for one that takes nothing now, because these
- * can't wait in the mailbox as one; `instance-session`, `lease-lost`; `instance-busy` when the mailbox was not through within `waitMs`.
+ * Throws what `sendEvent` throws, with `index` in the details; `wrong-status` for one that takes nothing now, unless they
+ * are to be answered at once; `instance-session`, `lease-lost`; `instance-busy` when the mailbox was not through within `waitMs`.
  */
 export async function sendEvents(
   context: RuntimeContext,
@@ -123,7 +123,12 @@ async function enqueue(
     digest: digestOf({ ...args, idempotencyKey: undefined }),
   };
   const scopeOf = (row: { id: string; incarnation: number }, by: string) => callScope(verb, row, by);
-  const outcome = await enqueueEvent(context, send, scopeOf);
+  const outcome = await enqueueEvent(context, send, scopeOf).catch(async (error: unknown) => {
+    if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
+    const found = await lookUp(context, send).catch(() => null);
+    if (!found) throw error;
+    return found;
+  });
   if (outcome.kind === "refused") throw outcome.error;
   return outcome.kind === "queued" ? sentTogether(outcome.result, events.length) : null;
 }

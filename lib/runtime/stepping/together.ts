@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "@/lib/base/json";
 import type { Machine } from "@/lib/statechart/machine";
 import type { Snapshot } from "@/lib/statechart/snapshot";
 import type { StepInput, StepOptions, StepResult } from "@/lib/statechart/step";
+import type { MessageRow } from "@/lib/store/instances";
 import {
   takesMessages,
   type InstanceStatus,
@@ -36,8 +37,20 @@ export const idsOf = (messageId: string, count: number): string[] =>
     index === count - 1 ? messageId : `${messageId}.${index + 1}`,
   );
 
-/** The message that an event waits in. */
+/** The message that an event of that id waits in, if there is such an event: `isOf` tells. */
 export const waitsIn = (messageId: string): string => messageId.replace(/\.\d+$/, "");
+
+type Stored = Pick<MessageRow, "messageId" | "input">;
+
+export const eventsOf = ({ input }: Pick<Stored, "input">): Together["data"] | null => {
+  const held = JSON.parse(input) as StepInput | Together;
+  return held.kind === "events" ? held.data : null;
+};
+
+/** The message itself, or one of the events that wait as it. */
+export const isOf = (messageId: string, stored: Stored): boolean =>
+  messageId === stored.messageId ||
+  idsOf(stored.messageId, eventsOf(stored)?.length ?? 1).includes(messageId);
 
 export interface SendEventsResult {
   instanceId: string;

@@ -274,3 +274,54 @@ test("on postgresql: of two steps, each of which begins a task with the key that
     await database.drop();
   }
 });
+
+test("on postgresql: a key that comes free while a step takes others is nobody's, and the next task has it", async () => {
+  const database = await freshDatabase("postgresql");
+  let isArmed = false;
+  let reach = () => {};
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  let go = () => {};
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  const beforeStatement = async (_pid: number, text: string) => {
+    // The step has looked which keys its tasks have, and holds none of them yet.
+    if (isArmed && text.includes(`SELECT t."task_id" FROM`)) {
+      isArmed = false;
+      reach();
+      await gone;
+    }
+    return text;
+  };
+  const store = await openSqlStore({ url: database.url, connections: 4, beforeStatement });
+  try {
+    const task = (instanceId: string, taskId: string, concurrencyKey: string) =>
+      taskRow({ instanceId, taskId, concurrencyKey, token: `${instanceId}${taskId}` });
+    const write = (writes: Partial<StepWrites>) =>
+      store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+    const serve = async () => {
+      for (const key of await store.findFreeKeys("task", 9))
+        await store.transaction((tx) => tx.serveKey(key, 5));
+    };
+    await write({ tasksBegun: [task("i1", "1:x", "a")] });
+    isArmed = true;
+    const step = write({
+      tasksBegun: [task("i1", "2:x", "b")],
+      tasksCancelled: [{ instanceId: "i1", taskId: "1:x", at: 5 }],
+    });
+    await reached;
+    await store.transaction(async (tx) => {
+      const [row] = await tx.lockTasks([{ instanceId: "i1", taskId: "1:x" }]);
+      const over = { status: "succeeded", queue: null, condition: null, leaseUntil: null, endedAt: 4 };
+      await tx.writeTasks([{ ...must(row, "it was begun"), ...over }]);
+    });
+    await serve();
+    go();
+    await step;
+    await serve();
+    await write({ tasksBegun: [task("i2", "1:x", "a")] });
+    await serve();
+    expect(await store.findTask({ instanceId: "i2", taskId: "1:x" })).toMatchObject({ queue: "charge" });
+  } finally {
+    await store.close();
+    await database.drop();
+  }
+});

@@ -23,6 +23,8 @@ import { columnName, concurrencyKeys, deleteFrom, insertInto, tasks, updateOf } 
 const keyColumns = ["instanceId", "taskId"];
 const selectKey = tasks.pick(...keyColumns);
 const isUnfinished = sql`("status" = 'pending' OR "status" = 'running')`;
+/** Also one that is cancelled, whose worker has not said so yet. */
+const mayBeAnswered = sql`(${isUnfinished} OR "lease_until" IS NOT NULL)`;
 
 const conditionNames: readonly ConditionName[] = ["task", "human", "child", "lock", "breaker"];
 const awaited = tasks.pick(
@@ -121,7 +123,7 @@ export function taskTransaction(handle: Handle, dialect: Dialect): TaskTransacti
     async holdTasksOf(instanceIds) {
       if (instanceIds.length === 0) return;
       await handle.query(
-        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "instance_id" IN ${dialect.texts(instanceIds)} AND ${isUnfinished} ORDER BY "instance_id", "task_id" ${dialect.forNoKeyUpdate}`,
+        sql`SELECT ${selectKey} FROM ${tasks.name} WHERE "instance_id" IN ${dialect.texts(instanceIds)} AND ${mayBeAnswered} ORDER BY "instance_id", "task_id" ${dialect.forNoKeyUpdate}`,
       );
     },
     writeTasks(rows) {
@@ -214,11 +216,11 @@ export async function writeStepTasks(handle: Handle, dialect: Dialect, writes: S
   }
   if (tasksCancelled.length > 0) handle.postRows(cancelling(dialect, keyColumns), tasksCancelled);
   if (ended.length > 0) handle.postRows(cancelling(dialect, ["instanceId"]), ended);
-  if (done.length > 0) handle.postRows(givingBack(dialect), done);
   if (emptied.length > 0) {
     const rows = emptied.map((instanceId) => ({ instanceId }));
     handle.postRows(deleteFrom(dialect, tasks, ["instanceId"]), rows);
   }
+  if (done.length > 0) handle.postRows(givingBack(dialect), done);
 }
 
 /** Cancels the unfinished tasks of each row's key, at its time. */
@@ -296,10 +298,11 @@ async function withTurns(
       ),
       // Who answers one of them holds it, and then its key.
       handle.query(
-        sql`SELECT t."task_id" FROM ${tasks.name} AS t, ${theirs} WHERE t."instance_id" = r."instanceId" AND (r."taskId" IS NULL OR t."task_id" = r."taskId") AND ${isUnfinished} ORDER BY t."instance_id", t."task_id" ${dialect.forNoKeyUpdate}`,
+        sql`SELECT t."task_id" FROM ${tasks.name} AS t, ${theirs} WHERE t."instance_id" = r."instanceId" AND (r."taskId" IS NULL OR t."task_id" = r."taskId") AND ${mayBeAnswered} ORDER BY t."instance_id", t."task_id" ${dialect.forNoKeyUpdate}`,
       ),
     ]);
-    for (const row of had) add(row);
+    // One that came free since and was dropped comes back free: nobody would ever give it back.
+    for (const row of had) add({ ...row, free: 1 });
   }
   const inOrder = [...wanted.values()].sort((a, b) =>
     a.scope === b.scope ? (a.key < b.key ? -1 : 1) : a.scope < b.scope ? -1 : 1,
