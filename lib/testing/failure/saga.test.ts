@@ -62,12 +62,16 @@ async function finish(instanceId: string): Promise<void> {
   await working;
 }
 
-/** Without the attempts, which differ. */
+/** Without the attempts, which differ, and without the undoing of what failed behind an attempt that was lost: that may have done it. */
 async function endOf(instanceId: string): Promise<object> {
   const { status, configuration, context } = await get(instanceId);
   const { items } = await at.runtime.getLog(local, { instanceId });
   const state = await at.runtime.getState(local, { instanceId });
-  const done = (await at.runtime.listTasks(local, { instanceId })).items;
+  const all = (await at.runtime.listTasks(local, { instanceId })).items;
+  const failed = new Set(
+    all.flatMap(({ taskId, status }) => (status === "failed" ? [`undo:${taskId}`] : [])),
+  );
+  const done = all.filter(({ taskId }) => !failed.has(taskId));
   return {
     status,
     configuration,
