@@ -448,7 +448,9 @@ function checkBetween(
     const before = seen.get(lineOf(each)) ?? 0;
     seen.set(lineOf(each), before + 1);
     const entry = entries[before];
-    if (!entry || history.deleted.has(to) || history.deleted.has(from)) continue;
+    // Which of several with one mark did not arrive is not known.
+    const isWhole = entries.length === times.get(lineOf(each));
+    if (!entry || !isWhole || history.deleted.has(to) || history.deleted.has(from)) continue;
     const line = `${from} ${to} ${entry.incarnation}`;
     if (entry.seq < (lastOf.get(line) ?? 0)) wrong.push(`I1: ${name} overtook an earlier one`);
     lastOf.set(line, entry.seq);
