@@ -112,17 +112,21 @@ async function submit(
         return await enqueueEvent(context, send);
       }
     } catch (error) {
-      if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
-      const found = await lookUp(context, send).catch(() => null);
-      if (!found) throw error;
-      return found;
+      return await lookUpAfter(error, context, send);
     }
     await busyPause();
   }
 }
 
-/** The connection broke while the transaction committed: the message's id tells whether it did. */
-export async function lookUp(context: RuntimeContext, send: Send): Promise<SendOutcome | null> {
+/** The connection broke while the transaction committed: the message's id tells whether it did. Throws any other error, and when it can't. */
+export async function lookUpAfter(error: unknown, context: RuntimeContext, send: Send): Promise<SendOutcome> {
+  if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
+  const found = await lookUp(context, send).catch(() => null);
+  if (!found) throw error;
+  return found;
+}
+
+async function lookUp(context: RuntimeContext, send: Send): Promise<SendOutcome | null> {
   const { instanceId, messageId } = send.message;
   const result = await readSendResult(context.store, instanceId, messageId);
   if (!result) return null;

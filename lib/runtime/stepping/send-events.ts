@@ -21,7 +21,7 @@ import { newMessageId } from "../new-id";
 import { instanceBusy, instanceEnded, wrongStatus } from "../refusals";
 import { requireEvent, requireText } from "../require-payload";
 import { requireOpen, type RuntimeContext } from "../runtime-context";
-import { lookUp, waitForStep } from "./send-event";
+import { lookUpAfter, waitForStep } from "./send-event";
 import { busyPause } from "./send-queue";
 import type { Send } from "./step-batch";
 import { atIndex, endedBefore, failedAt, sentTogether } from "./together";
@@ -123,12 +123,9 @@ async function enqueue(
     digest: digestOf({ ...args, idempotencyKey: undefined }),
   };
   const scopeOf = (row: { id: string; incarnation: number }, by: string) => callScope(verb, row, by);
-  const outcome = await enqueueEvent(context, send, scopeOf).catch(async (error: unknown) => {
-    if (!(error instanceof LockstepError) || error.code !== "outcome-unknown") throw error;
-    const found = await lookUp(context, send).catch(() => null);
-    if (!found) throw error;
-    return found;
-  });
+  const outcome = await enqueueEvent(context, send, scopeOf).catch((error: unknown) =>
+    lookUpAfter(error, context, send),
+  );
   if (outcome.kind === "refused") throw outcome.error;
   return outcome.kind === "queued" ? sentTogether(outcome.result, events.length) : null;
 }

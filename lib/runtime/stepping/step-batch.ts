@@ -433,8 +433,7 @@ export function settleAnswers(
     const verdict = verdicts.get(message.messageId);
     if (message.dedupeScope === null || message.dedupeKey === null || verdict?.kind !== "applied") continue;
     const { dedupeScope: scope, dedupeKey: key } = message;
-    const result = answerText(verdict);
-    writes.answered.push({ scope, key, result, at: now });
+    writes.answered.push({ scope, key, result: answerText(verdict), at: now });
   }
 }
 

@@ -349,8 +349,7 @@ export class Turn {
   private take({ message, place, own }: Waiting, admit: Admission): void {
     const refusal = admit(message, this.row);
     if (refusal) {
-      this.verdicts.set(message.messageId, { kind: "refused", error: refusal });
-      if (place) this.bury(message, place, refusal.code);
+      this.refuse(message, place, refusal);
       return;
     }
     const input = JSON.parse(message.input) as StepInput | Together;
@@ -395,8 +394,7 @@ export class Turn {
     const after = (before: Standing, result: StepResult) => this.statusAfter(before, result);
     const tried = tryTogether(this.machine, this, together, this.options, after);
     if (tried instanceof LockstepError) {
-      this.verdicts.set(message.messageId, { kind: "refused", error: tried });
-      if (place) this.bury(message, place, tried.code);
+      this.refuse(message, place, tried);
       return;
     }
     this.consume(place);
@@ -577,6 +575,11 @@ export class Turn {
       event: { type: "error.communication", data: { type: message.type, to: this.row.id } },
       at: this.row.at,
     });
+  }
+
+  private refuse(message: MessageRow, place: QueuedMessage | null, error: LockstepError): void {
+    this.verdicts.set(message.messageId, { kind: "refused", error });
+    if (place) this.bury(message, place, error.code);
   }
 
   private bury(message: MessageRow, place: QueuedMessage, reason: string): void {

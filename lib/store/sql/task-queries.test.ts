@@ -10,6 +10,10 @@ import type { Store } from "../store";
 import type { TaskRow } from "../tasks";
 import type { SuspectRow, WorkerRow } from "../workers";
 import { openSqlStore } from "./open-sql-store";
+import type { BeforeStatement } from "./statement";
+
+const writing = (store: Store) => (writes: Partial<StepWrites>) =>
+  store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
 
 describe.each(providers)("tasks on %s", (provider) => {
   let database: TestDatabase;
@@ -22,8 +26,7 @@ describe.each(providers)("tasks on %s", (provider) => {
     await store.close();
     await database.drop();
   });
-  const write = (writes: Partial<StepWrites>) =>
-    store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+  const write = (writes: Partial<StepWrites>) => writing(store)(writes);
   const begin = (...tasks: TaskRow[]) => write({ tasksBegun: tasks });
   const find = (taskId: string, instanceId = "i1") => store.findTask({ instanceId, taskId });
   const claimable = (type: string, by: "rank" | "ready", bound: number, now = 9_000, limit = 9) =>
@@ -236,8 +239,24 @@ describe.each(providers)("tasks on %s", (provider) => {
   });
 });
 
-test("on postgresql: of two steps, each of which begins a task with the key that the other gives back, one waits for the other", async () => {
+/** Each of its statements waits for `beforeStatement`. */
+async function onPostgres(
+  beforeStatement: BeforeStatement,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
   const database = await freshDatabase("postgresql");
+  const store = await openSqlStore({ url: database.url, connections: 4, beforeStatement });
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+    await database.drop();
+  }
+}
+const keyed = (instanceId: string, taskId: string, concurrencyKey: string) =>
+  taskRow({ instanceId, taskId, concurrencyKey, token: `${instanceId}${taskId}` });
+
+test("on postgresql: of two steps, each of which begins a task with the key that the other gives back, one waits for the other", async () => {
   const waiting: (() => void)[] = [];
   // Who is about to give a key back lets the other come as far, if it can.
   const beforeStatement = async (_pid: number, text: string) => {
@@ -249,34 +268,26 @@ test("on postgresql: of two steps, each of which begins a task with the key that
     });
     return text;
   };
-  const store = await openSqlStore({ url: database.url, connections: 4, beforeStatement });
-  try {
-    const task = (instanceId: string, taskId: string, concurrencyKey: string) =>
-      taskRow({ instanceId, taskId, concurrencyKey, token: `${instanceId}${taskId}` });
-    const write = (writes: Partial<StepWrites>) =>
-      store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
-    await write({ tasksBegun: [task("i1", "1:x", "a"), task("i2", "1:x", "b")] });
+  await onPostgres(beforeStatement, async (store) => {
+    const write = writing(store);
+    await write({ tasksBegun: [keyed("i1", "1:x", "a"), keyed("i2", "1:x", "b")] });
     await Promise.all([
       write({
-        tasksBegun: [task("i1", "2:x", "b")],
+        tasksBegun: [keyed("i1", "2:x", "b")],
         tasksCancelled: [{ instanceId: "i1", taskId: "1:x", at: 5 }],
       }),
       write({
-        tasksBegun: [task("i2", "2:x", "a")],
+        tasksBegun: [keyed("i2", "2:x", "a")],
         tasksCancelled: [{ instanceId: "i2", taskId: "1:x", at: 5 }],
       }),
     ]);
     expect(store.repeatedTransactions()).toBe(0);
     const free = await store.findFreeKeys("task", 9);
     expect(free.map(({ key }) => key).sort()).toEqual(["a", "b"]);
-  } finally {
-    await store.close();
-    await database.drop();
-  }
+  });
 });
 
 test("on postgresql: a key that comes free while a step takes others is nobody's, and the next task has it", async () => {
-  const database = await freshDatabase("postgresql");
   let isArmed = false;
   let reach = () => {};
   const reached = new Promise<void>((resolve) => (reach = resolve));
@@ -291,20 +302,16 @@ test("on postgresql: a key that comes free while a step takes others is nobody's
     }
     return text;
   };
-  const store = await openSqlStore({ url: database.url, connections: 4, beforeStatement });
-  try {
-    const task = (instanceId: string, taskId: string, concurrencyKey: string) =>
-      taskRow({ instanceId, taskId, concurrencyKey, token: `${instanceId}${taskId}` });
-    const write = (writes: Partial<StepWrites>) =>
-      store.transaction((tx) => tx.writeSteps({ ...noWrites(), ...writes }));
+  await onPostgres(beforeStatement, async (store) => {
+    const write = writing(store);
     const serve = async () => {
       for (const key of await store.findFreeKeys("task", 9))
         await store.transaction((tx) => tx.serveKey(key, 5));
     };
-    await write({ tasksBegun: [task("i1", "1:x", "a")] });
+    await write({ tasksBegun: [keyed("i1", "1:x", "a")] });
     isArmed = true;
     const step = write({
-      tasksBegun: [task("i1", "2:x", "b")],
+      tasksBegun: [keyed("i1", "2:x", "b")],
       tasksCancelled: [{ instanceId: "i1", taskId: "1:x", at: 5 }],
     });
     await reached;
@@ -317,11 +324,8 @@ test("on postgresql: a key that comes free while a step takes others is nobody's
     go();
     await step;
     await serve();
-    await write({ tasksBegun: [task("i2", "1:x", "a")] });
+    await write({ tasksBegun: [keyed("i2", "1:x", "a")] });
     await serve();
     expect(await store.findTask({ instanceId: "i2", taskId: "1:x" })).toMatchObject({ queue: "charge" });
-  } finally {
-    await store.close();
-    await database.drop();
-  }
+  });
 });
