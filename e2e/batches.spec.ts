@@ -76,3 +76,40 @@ test("suspend two that are chosen, then terminate all that match", async ({ page
     await expect(page.getByTestId("batch-row").nth(1)).toContainText("terminate: idPrefix fair-");
   });
 });
+
+test("what became of each is read again when the batch is over, though it was read while it was listed", async ({
+  page,
+  request,
+}) => {
+  const api = apiOf(request);
+  for (const n of [1, 2])
+    await api.post("/instances", {
+      chartId: "order",
+      id: `late-${n}`,
+      input: { orderId: `l-${n}`, amount: 1 },
+    });
+  const { body } = await api.post("/batches", {
+    verb: "suspend",
+    selection: { instanceIds: ["late-1", "late-2"] },
+    reason: "stands closed",
+  });
+  const id = String(body["id"]);
+  await expect.poll(async () => (await api.get(`/batches/${id}`)).body["status"]).toBe("done");
+  // As it was at the first look: listed still, and no item of it there.
+  await page.route(
+    `**/api/v1/batches/${id}`,
+    async (route) => {
+      const json = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...json, status: "listing", endedAt: null, total: 0, ok: 0 } });
+    },
+    { times: 1 },
+  );
+  await page.route(
+    `**/api/v1/batches/${id}/items*`,
+    (route) => route.fulfill({ json: { items: [], nextCursor: null } }),
+    { times: 1 },
+  );
+  await page.goto(`/batches/${id}`);
+  await expect(page.getByTestId("batch-progress")).toContainText("all 2");
+  await expect(page.getByTestId("batch-item")).toHaveCount(2);
+});

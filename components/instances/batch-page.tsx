@@ -182,7 +182,8 @@ function Items({ batch }: { batch: BatchView }) {
     ),
   ) as ArgsOf<"listBatchItems">;
   const page = useQuery({
-    queryKey: [...queryKeys.batch(batch.id), "items", args],
+    // Read again when the batch is over: what was read before may be older than its end.
+    queryKey: [...queryKeys.batch(batch.id), "items", args, isOver(batch)],
     queryFn: ({ signal }) => client.listBatchItems(args, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: isOver(batch) ? false : rereadMs,
