@@ -60,7 +60,7 @@ export interface Retained {
   history: History;
   policy: Policy;
   removed: RemovedRows;
-  world: Pick<World, "clock" | "purged">;
+  world: Pick<World, "clock" | "purged" | "enqueuedBy">;
 }
 
 export async function checkRetained(seen: Retained): Promise<string[]> {
@@ -128,11 +128,9 @@ async function checkKeptLockLog(store: Store, key: string, wrong: string[]): Pro
 
 /** What only an instance that lives may have. */
 const ofTheLiving = ["instance_states", "instance_fields", "mailbox", "timers", "tasks", "concurrency_waits"];
-/** What a purged one does not leave behind either, before it is re-created. */
-const ofTheKnown = ["instance_labels", "dead_letters"];
 
 /** What was removed is whole: no row tells of an instance that is gone, no item of a batch. */
-function checkWhole({ removed }: Retained, wrong: string[]): void {
+function checkWhole({ removed, world: { purged, enqueuedBy } }: Retained, wrong: string[]): void {
   const orphans = (table: string, condition: string, column = "instance_id") => {
     const rows = removed.query<{ id: string; n: number }>(
       `SELECT "${column}" AS "id", count(*) AS "n" FROM "${table}" AS t WHERE ${condition} GROUP BY 1`,
@@ -142,8 +140,17 @@ function checkWhole({ removed }: Retained, wrong: string[]): void {
   const noRow = (also: string) =>
     `NOT EXISTS (SELECT 1 FROM "instances" AS i WHERE i."id" = t."instance_id" AND ${also})`;
   for (const table of ofTheLiving) orphans(table, noRow(`i."deleted_at" IS NULL`));
-  for (const table of ofTheKnown)
-    orphans(table, noRow(`(i."deleted_at" IS NULL OR i."last_event" IS NOT 'purged')`));
+  const forgotten = noRow(`(i."deleted_at" IS NULL OR i."last_event" IS NOT 'purged')`);
+  orphans("instance_labels", forgotten);
+  const letters = removed.query<{ id: string; messageId: string }>(
+    `SELECT "instance_id" AS "id", "message_id" AS "messageId" FROM "dead_letters" AS t WHERE ${forgotten}`,
+  );
+  for (const { id, messageId } of letters) {
+    const { tx = Infinity } = purged.findLast((one) => one.id === id) ?? {};
+    // Put into a mailbox that was just removed: whose sender was told so finds it here.
+    if (!((enqueuedBy.get(messageId) ?? 0) > tx))
+      wrong.push(`I2: a dead letter is left of ${id}, which is gone`);
+  }
   // A log goes behind its instance, portion by portion.
   const doomed = `EXISTS (SELECT 1 FROM "doomed_logs" AS d WHERE d."instance_id" = t."instance_id" AND d."up_to_seq" >= t."seq")`;
   for (const table of ["event_log", "snapshots"])

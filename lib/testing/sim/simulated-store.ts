@@ -83,7 +83,7 @@ export function simulatedStore(real: Store, world: World, process: SimProcess): 
         inTransaction(underWay, async () => {
           let written: Written[] = [];
           let enqueued: string[] = [];
-          let purged: Purged[] = [];
+          let purged: Omit<Purged, "tx">[] = [];
           let began = 0;
           const done = await real.transaction(async (tx) => {
             written = [];
@@ -210,7 +210,7 @@ function broken(
   at: number | null,
   fault: Fault | null,
   world: World,
-  { written, enqueued, purged }: { written: Written[]; enqueued: string[]; purged: Purged[] },
+  { written, enqueued, purged }: { written: Written[]; enqueued: string[]; purged: Omit<Purged, "tx">[] },
 ): StoreTransaction {
   let calls = 0;
   let now = world.nowMs;

@@ -50,6 +50,8 @@ export interface Purged {
   seq: number;
   /** The latest that the database's clock had said by then. */
   now: number;
+  /** By which commit. */
+  tx: number;
 }
 
 export interface SimProcess {
@@ -188,10 +190,10 @@ export class World {
     written: readonly Omit<Committed, "tx" | "began">[],
     began: number,
     enqueued: readonly string[] = [],
-    purged: readonly Purged[] = [],
+    purged: readonly Omit<Purged, "tx">[] = [],
   ): void {
     this.commits += 1;
-    this.purged.push(...purged);
+    for (const one of purged) this.purged.push({ ...one, tx: this.commits });
     for (const one of written) this.committed.push({ ...one, began, tx: this.commits });
     for (const messageId of enqueued) this.enqueuedBy.set(messageId, this.commits);
     this.onCommit();
@@ -289,11 +291,13 @@ export class World {
   /** Without faults, and with the database's clock standing still, until nothing happens any more. */
   async calm(): Promise<void> {
     // Loops look again after 250 ms of their process's time; so long without a write is rest.
-    let written = this.committed.length;
+    // Who is forgotten leaves no entry, and its children are to end.
+    const writes = () => this.committed.length + this.purged.length;
+    let written = writes();
     let until = this.time.nowMs + 300;
     await this.drive(() => {
-      if (this.committed.length > written) until = this.time.nowMs + 300;
-      written = this.committed.length;
+      if (writes() > written) until = this.time.nowMs + 300;
+      written = writes();
       return this.gates.length === 0 && this.time.nowMs >= until;
     });
   }
