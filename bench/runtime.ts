@@ -98,7 +98,7 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
 
   const { single, floor } = await withRuntime(ours, (runtime) => singleAgainstFloor(runtime, ours));
   say(`one caller: ${shown(single)} sends/s; one INSERT of the bare driver: ${shown(floor)}/s`);
-  const { p50, p99 } = await withRuntime(ours, (runtime) => latencyAt(runtime, pgEps / 2, 4));
+  const { p50, p99 } = await withRuntime(ours, (runtime) => latencyAt(runtime, ours, pgEps / 2, 4));
   say(`at ${shown(pgEps / 2)} events/s: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`);
 
   const one = await workersEventsPerSecond(await fresh("one"), 5_000, 1);
