@@ -16,10 +16,10 @@ async function on<T>(
   { level, options }: Mutation,
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  // Nothing is forgotten unless the fault is of that: so it is looked for in all seeds.
+  // Nothing is forgotten and no schedule ticks, unless the fault is of that: so it is looked for in all seeds.
   if (level === "boundary")
     return withSimulator((simulator) =>
-      work((seed) => simulator.run(seed, { retention: false, ...options })),
+      work((seed) => simulator.run(seed, { retention: false, schedules: false, ...options })),
     );
   const database = await freshDatabase("postgresql");
   const simulator = await openStatementSimulator(database.url);

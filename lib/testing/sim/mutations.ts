@@ -38,6 +38,7 @@ const stepping = "lib/runtime/stepping";
 const lockRules = "lib/runtime/locks/lock-rules.ts";
 const taskRules = "lib/runtime/tasks/task-rules.ts";
 const purging = "lib/runtime/workers/purge-old.ts";
+const scheduling = "lib/runtime/schedules/schedule-rules.ts";
 const optimistic = "lib/store/sql/optimistic-batch.ts";
 
 export const mutations: Record<string, Mutation> = {
@@ -246,6 +247,26 @@ export const mutations: Record<string, Mutation> = {
     seed: 13,
     says: "I9",
     options: { retention: true },
+  },
+  "missed-ticks-fired": {
+    what: "ticks that a schedule is to skip are fired when somebody is there again",
+    file: scheduling,
+    from: "return portion(inTime, skippedOf(missed), next);",
+    to: "return portion(due, null, next);",
+    level: "boundary",
+    seed: 1,
+    says: "I9",
+    options: { schedules: true },
+  },
+  "portion-without-a-rest": {
+    what: "of more ticks than are fired at once the rest is not due again",
+    file: scheduling,
+    from: "nextAt: fire[firedAtOnceMax] ?? next,",
+    to: "nextAt: next,",
+    level: "boundary",
+    seed: 21,
+    says: "I1",
+    options: { schedules: true, retention: true },
   },
   "answer-locks-its-instance": {
     what: "a task's answer takes its instance's row after the task's; a step takes them the other way round",

@@ -12,8 +12,8 @@ import { openStatementSimulator } from "./statements";
 
 /** A change of the runtime is another history of every seed: the fault is looked for from its seed on. */
 const seedsMax = 40;
-/** Unless the fault is of that: so it is looked for in all seeds. */
-const nothingForgotten: SeedOptions = { retention: false };
+/** Nothing is forgotten and no schedule ticks, unless the fault is of that: so it is looked for in all seeds. */
+const plainly: SeedOptions = { retention: false, schedules: false };
 
 const sound = ({ plant: _plant, rewrite: _rewrite, ...rest }: SeedOptions): SeedOptions => rest;
 
@@ -36,9 +36,7 @@ async function catchIt(
 }
 
 const onSqlite = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
-  withSimulator((simulator) =>
-    work((seed, options) => simulator.run(seed, { ...nothingForgotten, ...options })),
-  );
+  withSimulator((simulator) => work((seed, options) => simulator.run(seed, { ...plainly, ...options })));
 
 async function onPostgres<T>(work: (run: Run) => Promise<T>): Promise<T> {
   const database = await freshDatabase("postgresql");

@@ -237,6 +237,18 @@ export const plantedFaults: Record<string, PlantedFault> = {
       })),
     },
   },
+  "tick-apart": {
+    what: "what a tick does commits, and its record does not",
+    seed: 2,
+    says: "I1",
+    options: {
+      schedules: true,
+      plant: inTransactions((tx, world) => ({
+        insertTicks: (ticks) =>
+          world.faults && world.random.chance(0.2) ? Promise.resolve() : tx.insertTicks(ticks),
+      })),
+    },
+  },
   "state-apart": {
     what: "an instance's row is written apart from its log entry",
     seed: 1,

@@ -8,6 +8,7 @@ import { nextOfSaga } from "@/lib/runtime/tasks/saga-rules";
 import { Random } from "../random-chart";
 import { checkEnd } from "./check";
 import { checkRetained, choosePolicy, setPolicy } from "./check-retention";
+import { checkSchedules } from "./check-schedules";
 import { isUndoing } from "./check-families";
 import { Client, startInput, type ClientOptions } from "./client";
 import { withDescendants } from "./instance-end";
@@ -15,6 +16,7 @@ import type { Emptier } from "./empty-database";
 import { emptyHistory, type History } from "./history";
 import type { RemovedRows } from "./removed-rows";
 import { chooseCharts, isFamily, namedCharts, versionOf } from "./simulated-chart";
+import { chooseSchedules, insertSchedules } from "./simulated-schedules";
 import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
 
@@ -30,6 +32,8 @@ export interface SeedOptions
   charts?: readonly [string, string];
   /** Whether what is over is forgotten by a policy of the seed; default: by every fourth seed. */
   retention?: boolean;
+  /** Whether there are schedules; default: in every fourth seed. */
+  schedules?: boolean;
 }
 export interface SeedEnd {
   seed: number;
@@ -73,6 +77,10 @@ export class Simulator {
     for (const name of ["a", "b", "c"].slice(0, options.instances ?? 3))
       history.instanceIds.push(`s${seed}-${name}`);
     for (const name of ["k", "l"]) history.lockKeys.push(`s${seed}-${name}`);
+    const ticking = new Random(seed * 23 + 11);
+    const schedules =
+      (options.schedules ?? ticking.chance(0.25)) ? chooseSchedules(ticking, seed, history.instanceIds) : [];
+    await insertSchedules(this.store, schedules);
     const { position } = await this.store.changesSince(null, 1);
     let world: World | null = null;
     const wrong: string[] = [];
@@ -110,6 +118,8 @@ export class Simulator {
         await this.store.transaction(() => Promise.resolve());
       }
       wrong.push(...(await checkEnd(this.store, this.machines, history, world)));
+      const seen = { history, now: world.nowMs, forgets: policy !== null };
+      await checkSchedules(this.store, schedules, seen, wrong);
     } catch (error) {
       wrong.push(describe(error));
     } finally {

@@ -222,6 +222,10 @@ function broken(
       const rows = await tx.lockInstances(ids, options);
       return (options?.skipBusy ? notBusy(rows, world) : rows).map((row) => aged(row, world));
     },
+    async lockSchedule(id, options) {
+      const row = await tx.lockSchedule(id, options);
+      return row && options?.skipBusy ? (notBusy([row], world)[0] ?? null) : row;
+    },
     claimInstances: async (ids, now, limit) => notBusy(await tx.claimInstances(ids, now, limit), world),
     async lockKnown(ids, known) {
       const rows = await tx.lockKnown(ids, known);

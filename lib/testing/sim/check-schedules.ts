@@ -1,0 +1,125 @@
+/**
+ * What must hold of a seed's schedules at its end: each tick was fired, stood for by another, or skipped, as its rule says of
+ * one that is missed, and what it did was done once. A part of check.ts.
+ */
+import { scheduleActor } from "@/lib/access/actor";
+import { graceMs, ticksDueMax } from "@/lib/runtime/schedules/schedule-rules";
+import { actionOf, cronOf } from "@/lib/runtime/schedules/schedule-views";
+import type { ScheduleRow, TickRow } from "@/lib/store/schedules";
+import type { Store } from "@/lib/store/store";
+import type { History } from "./history";
+import { all, readEnd } from "./instance-end";
+
+/** `forgets`: what was started may be gone by now. */
+export async function checkSchedules(
+  store: Store,
+  rows: readonly ScheduleRow[],
+  { history, now, forgets }: { history: History; now: number; forgets: boolean },
+  wrong: string[],
+): Promise<void> {
+  for (const first of rows) {
+    const row = await store.findSchedule(first.id);
+    const ticks = (await store.listTicks(first.id, null, all)).reverse();
+    if (row?.nextAt == null || ticks.some(({ n }, index) => n !== index)) {
+      wrong.push(`I2: the ticks of ${first.id} are not counted from 0 on`);
+      continue;
+    }
+    if (row.nextAt <= now)
+      wrong.push(`I8: a tick of ${row.id} was due ${now - row.nextAt} ms ago and did not fire`);
+    checkEach(first, ticks, row.nextAt, wrong);
+    checkMissed(row, ticks, wrong);
+    const action = actionOf(row);
+    if (action.kind === "start") await checkStarted(store, row, ticks, forgets, wrong);
+    else if ("instanceId" in action.to)
+      await checkSent(store, action.to.instanceId, row, ticks, history, wrong);
+  }
+}
+
+/** Each tick up to the next one is a record's own, or one of those that it stands for. */
+function checkEach(first: ScheduleRow, ticks: readonly TickRow[], nextAt: number, wrong: string[]): void {
+  const cron = cronOf(first);
+  let due = first.nextAt;
+  for (const { tick, dueAt, at, missed } of ticks) {
+    const earliest = due ?? Infinity;
+    let passed = 0;
+    for (; due !== null && due < dueAt; due = cron.next(due)) passed += 1;
+    // Of a long time the newest are looked at, and counted.
+    const isLong = () => (cron.before(at + 1, ticksDueMax + 1).at(-1) ?? -1) >= earliest;
+    if (due !== dueAt || (passed !== missed && !isLong()))
+      wrong.push(
+        `I1: ${first.id}'s ${tick} stands for ${missed} ticks before it, and ${passed} are not fired`,
+      );
+    due = cron.next(dueAt);
+  }
+  if (due !== nextAt)
+    wrong.push(`I1: ${first.id} goes on at ${nextAt}, and its next tick is ${due ?? "none"}`);
+}
+
+/** What a tick may be refused for: its instance was deleted, or has ended. */
+const refusable = ["not-found", "instance-ended"];
+
+function checkMissed(
+  { id, misfire, misfireMax }: ScheduleRow,
+  ticks: readonly TickRow[],
+  wrong: string[],
+): void {
+  for (const { tick, n, dueAt, at, outcome, missed, errorCode } of ticks) {
+    if (outcome === "refused" && !refusable.includes(errorCode ?? ""))
+      wrong.push(`I9: ${id}'s ${tick} was refused as ${errorCode ?? "nothing"}`);
+    const late = at - dueAt > graceMs;
+    if (at < dueAt) wrong.push(`I6: ${id}'s ${tick} was fired before its time`);
+    if (outcome === "skipped" ? misfire === "once" : misfire === "skip" && (late || missed > 0))
+      wrong.push(`I9: ${id}'s ${tick} was ${outcome} ${at - dueAt} ms late, and its rule is ${misfire}`);
+    if (misfire === "all" && missed > 0 && outcome !== "skipped")
+      wrong.push(`I9: ${id}'s ${tick} stands for others, and each is to be fired`);
+    // Those that were not skipped are all behind it, though the clock went back between portions of them.
+    if (misfire === "all" && outcome === "skipped" && ticks.length - 1 - n < misfireMax)
+      wrong.push(`I9: ${id}'s ${tick} was skipped, and ${misfireMax} behind it may be made up`);
+    const together = ticks.filter((one) => one.at === at);
+    if (misfire === "once" && together.length > 1 && together.some((one) => at - one.dueAt > graceMs))
+      wrong.push(`I9: ${together.length} ticks of ${id} were fired after an outage`);
+  }
+}
+
+async function checkStarted(
+  store: Store,
+  { id }: ScheduleRow,
+  ticks: readonly TickRow[],
+  forgets: boolean,
+  wrong: string[],
+): Promise<void> {
+  const started = ticks
+    .filter(({ outcome }) => outcome === "started")
+    .map(({ instanceId }) => instanceId ?? "");
+  if (new Set(started).size !== started.length) wrong.push(`I1: two ticks of ${id} tell of one instance`);
+  const found = (await store.listInstances({ businessKey: id }, null, all)).map((one) => one.id);
+  const stray = found.filter((one) => !started.includes(one));
+  const missing = forgets ? [] : started.filter((one) => !found.includes(one));
+  if (stray.length > 0) wrong.push(`I1: ${id} started ${stray.length} instances that no tick tells of`);
+  if (missing.length > 0) wrong.push(`I2: ${missing.length} instances that ${id} started are not there`);
+}
+
+async function checkSent(
+  store: Store,
+  instanceId: string,
+  { id }: ScheduleRow,
+  ticks: readonly TickRow[],
+  { deleted }: History,
+  wrong: string[],
+): Promise<void> {
+  const end = await readEnd(store, instanceId);
+  if (!end) return;
+  const mine = scheduleActor(id).id;
+  const told = ticks.flatMap(({ messageId }) => (messageId === null ? [] : [messageId]));
+  // A redriven one is an entry of its own.
+  const came = end.log.filter((entry) => entry.actor === mine && entry.cause === null);
+  const applied = came.map(({ messageId }) => messageId ?? "");
+  const dead = end.dead.filter((letter) => letter.actor === mine).map(({ messageId }) => messageId);
+  if (new Set(told).size !== told.length) wrong.push(`I1: two ticks of ${id} tell of one message`);
+  if (new Set(applied).size !== applied.length) wrong.push(`I1: a tick of ${id} was applied twice`);
+  const stray = [...applied, ...dead].filter((one) => !told.includes(one));
+  if (stray.length > 0) wrong.push(`I1: ${id} sent ${stray.length} messages that no tick tells of`);
+  const lost = told.filter((one) => !applied.includes(one) && !dead.includes(one));
+  if (lost.length > end.queued && !deleted.has(instanceId))
+    wrong.push(`I1: ${lost.length} messages that ${id} sent to ${instanceId} are nowhere`);
+}
