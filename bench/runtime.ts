@@ -71,6 +71,10 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
   say(
     `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "?"}, load ${shown(loadavg()[0] ?? 0)}`,
   );
+  // On a database as new as the floor's table is; what many instances cost is `scale`'s to tell.
+  const alone = await fresh("alone");
+  const { single, floor } = await withRuntime(alone, (runtime) => singleAgainstFloor(runtime, alone));
+  say(`one caller: ${shown(single)} sends/s; one INSERT of the bare driver: ${shown(floor)}/s`);
   const ours = await fresh("ours");
   // In turns: a machine changes its speed from minute to minute, and what counts is who is how much faster.
   const turns: { pg: number; dbos: number; sqlite: number }[] = [];
@@ -96,8 +100,6 @@ async function measureAll(fresh: (name: string) => Promise<string>): Promise<voi
   const together = await withRuntime(ours, (runtime) => togetherEventsPerSecond(runtime, 2_000, callers));
   say(`PostgreSQL, 2,000 x 2, both events in one call: ${shown(together)} events/s`);
 
-  const { single, floor } = await withRuntime(ours, (runtime) => singleAgainstFloor(runtime, ours));
-  say(`one caller: ${shown(single)} sends/s; one INSERT of the bare driver: ${shown(floor)}/s`);
   const { p50, p99 } = await withRuntime(ours, (runtime) => latencyAt(runtime, ours, pgEps / 2, 4));
   say(`at ${shown(pgEps / 2)} events/s: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`);
 

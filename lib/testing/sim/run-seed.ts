@@ -79,7 +79,9 @@ export class Simulator {
     for (const name of ["k", "l"]) history.lockKeys.push(`s${seed}-${name}`);
     const ticking = new Random(seed * 23 + 11);
     const schedules =
-      (options.schedules ?? ticking.chance(0.25)) ? chooseSchedules(ticking, seed, history.instanceIds) : [];
+      (options.schedules ?? ticking.chance(0.25))
+        ? chooseSchedules(ticking, seed, history.instanceIds, policy ? "leaps" : "steps")
+        : [];
     await insertSchedules(this.store, schedules);
     const { position } = await this.store.changesSince(null, 1);
     let world: World | null = null;
@@ -276,10 +278,10 @@ class Follower {
     this.over = true;
     const { store } = this.world.options;
     const wrong: string[] = [];
-    let left = this.hasMissed ? 0 : looksMax;
+    let left = looksMax;
     for (const id of instanceIds) {
       const written = (await store.findInstance(id))?.seq ?? 0;
-      for (; (this.seen.get(id) ?? 0) < written && left > 0; left -= 1) {
+      for (; !this.hasMissed && (this.seen.get(id) ?? 0) < written && left > 0; left -= 1) {
         if ((await this.look()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       }
       const seen = this.seen.get(id) ?? 0;

@@ -11,8 +11,16 @@ import { childChart } from "./simulated-family";
 import { epochMs } from "./virtual-time";
 import { actor } from "./world";
 
+/** Where the clock leaps by an hour, an outage has sixty ticks at most: each may start an instance. */
+const often = { steps: ["*/5 * * * *", "* * * * *", "*/20 * * * * *"], leaps: ["*/5 * * * *", "* * * * *"] };
+
 /** One or two. */
-export function chooseSchedules(random: Random, seed: number, instanceIds: readonly string[]): ScheduleRow[] {
+export function chooseSchedules(
+  random: Random,
+  seed: number,
+  instanceIds: readonly string[],
+  clock: keyof typeof often,
+): ScheduleRow[] {
   return ["m", "n"].slice(0, 1 + random.below(2)).map((name) => {
     const id = `s${seed}-${name}`;
     const action: ScheduleAction = random.chance(0.5)
@@ -27,7 +35,7 @@ export function chooseSchedules(random: Random, seed: number, instanceIds: reado
         }
       : { kind: "send", to: { instanceId: random.pick(instanceIds) }, type: "e0", data: null };
     const rule = {
-      cron: random.pick(["*/5 * * * *", "* * * * *", "*/20 * * * * *"]),
+      cron: random.pick(often[clock]),
       timeZone: "UTC",
       action: JSON.stringify(action),
       chartId: action.kind === "start" ? action.chartId : null,
