@@ -101,8 +101,8 @@ export interface WorldOptions {
 }
 
 const stepsMax = 40_000;
-/** Of the log; a seed writes some seventy at most. What sends for ever would fill the memory. */
-const entriesMax = 1_000;
+/** Of the log; a seed writes some seventy, with schedules up to some thousand. What sends for ever would fill the memory. */
+const entriesMax = 4_000;
 /** A statement that has not come back after it may be waiting for a lock. */
 const momentMs = 1;
 /** Its transactions are rolled back within this time. */
