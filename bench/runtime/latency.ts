@@ -4,7 +4,7 @@
 import pg from "pg";
 import { systemActor } from "@/lib/access/actor";
 import type { Runtime } from "@/lib/runtime/runtime";
-import { median, percentile, startToys, timed } from "./toy";
+import { median, percentile, startToys, timed, toyEventsPerSecond } from "./toy";
 
 const singles = 300;
 const rounds = 9;
@@ -47,25 +47,34 @@ export async function singleAgainstFloor(
 }
 
 /**
- * Sends at `perSecond`, whether earlier ones are answered or not; how long each took, ms. Medians of five rounds of `seconds`:
- * whether a round meets a full collection of garbage is chance. Each is behind a checkpoint, as on a server that has run for
- * a while: a new one makes each segment of its write-ahead log when it comes to it, and every commit waits some 50 ms for that.
+ * Sends at half of what `callers` get, whether earlier ones are answered or not; events per second, and how long each took, ms.
+ * Medians of three rounds of `seconds`: whether a round meets a full collection of garbage is chance. Each is behind a
+ * checkpoint, as on a server that has run for a while: a new one makes each segment of its write-ahead log when it comes to it, and every
+ * commit waits some 50 ms for that. Each first finds what half is: a machine changes its speed from minute to minute.
  */
-export async function latencyAt(
+export async function latencyAtHalf(
   runtime: Runtime,
   url: string,
-  perSecond: number,
+  callers: number,
   seconds: number,
-): Promise<{ p50: number; p99: number }> {
-  const found: { p50: number; p99: number }[] = [];
+): Promise<{ perSecond: number; p50: number; p99: number }> {
+  const found: { perSecond: number; p50: number; p99: number }[] = [];
   const client = new pg.Client(url);
   await client.connect();
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     await client.query("CHECKPOINT");
-    found.push(await roundAt(runtime, perSecond, seconds));
+    const full: number[] = [];
+    for (let n = 0; n < 5; n += 1) full.push(await toyEventsPerSecond(runtime, 500, callers));
+    const perSecond = median(full) / 2;
+    found.push({ perSecond, ...(await roundAt(runtime, perSecond, seconds)) });
   }
   await client.end();
-  return { p50: median(found.map(({ p50 }) => p50)), p99: median(found.map(({ p99 }) => p99)) };
+  const over = (figure: (one: (typeof found)[number]) => number) => median(found.map(figure));
+  return {
+    perSecond: over(({ perSecond }) => perSecond),
+    p50: over(({ p50 }) => p50),
+    p99: over(({ p99 }) => p99),
+  };
 }
 
 async function roundAt(

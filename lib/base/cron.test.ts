@@ -43,6 +43,7 @@ test.each([
   ["61 * * * *", "UTC", "cron", "Invalid value for minute: 61."],
   ["* * *", "UTC", "cron", "five fields"],
   ["", "UTC", "cron", "five fields"],
+  ["* * * * * * *", "UTC", "cron", "five fields"],
   ["2026-12-01T00:00:00", "UTC", "cron", "five fields"],
   [`${"1,".repeat(200)}1 * * * *`, "UTC", "cron", "five fields"],
   ["* * * * *", "Middle/Earth", "timeZone", "no IANA time zone"],

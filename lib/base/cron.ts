@@ -30,8 +30,9 @@ export function readCron(expression: string, timeZone: string): Cron | CronProbl
       problem: `${timeZone === "" ? "The empty text" : timeZone} is no IANA time zone: Europe/Berlin is one, and UTC.`,
     };
   }
-  // Croner would also take a date, and expressions of any length.
-  if (expression.includes(":") || expression.length > cronLengthMax) {
+  const fields = expression.trim().split(/\s+/).length;
+  // Croner would also take a date, a seventh field for years, and expressions of any length.
+  if (expression.includes(":") || expression.length > cronLengthMax || fields > 6) {
     return { field: "cron", problem: fiveFields };
   }
   try {

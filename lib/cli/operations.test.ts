@@ -214,6 +214,8 @@ test("retention is shown, tried and changed; what it archives is read again, and
     await advance(at.database.url, 7_200_000);
     expect(await run(retention, "preview", "completed", "--keep", "1h")).toBe(0);
     expect(said.out).toBe("1 would go\n");
+    expect(await run(retention, "preview", "completed", "--keep", "for-ever")).toBe(0);
+    expect(said.out).toBe("0 would go\n");
     await expect(run(retention, "set", "completed", "--keep", "soon", "--reason", "r")).rejects.toThrow(
       "--keep",
     );

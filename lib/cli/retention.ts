@@ -53,8 +53,11 @@ async function act(client: Client, verb: string, name: string | undefined, value
     throw new UsageError(`retention ${verb} needs a rule: ${retentionRule.options.join(", ")}.`);
   const { keep, then, reason, json } = values;
   if (verb === "preview") {
-    const keepMs = keep === undefined ? {} : { keepMs: msOf(keep) ?? 0 };
-    const found = await client.previewRetention({ rule: rule.data, ...keepMs });
+    const keepMs = keep === undefined ? undefined : msOf(keep);
+    const found =
+      keepMs === null
+        ? { rule: rule.data, keepMs, count: 0, complete: true }
+        : await client.previewRetention({ rule: rule.data, ...(keepMs === undefined ? {} : { keepMs }) });
     const text = `${found.complete ? "" : "at least "}${found.count} would go`;
     await writeLine(json ? JSON.stringify(found) : text);
   } else {

@@ -48,16 +48,24 @@ export class TaskWaits {
   }
 
   /** No tasks when there were none within `waitMs`. Throws `worker-exists`. */
-  claim(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<Claimed> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return resolve(nothing);
+  async claim(request: ClaimRequest, waitMs: number, signal?: AbortSignal): Promise<Claimed> {
+    if (signal?.aborted) return nothing;
+    let gone = (): void => undefined;
+    const claimed = new Promise<Claimed>((resolve, reject) => {
       const one = { ...request, giveUpAt: performance.now() + waitMs, tried: false, resolve, reject };
+      gone = () => this.end(one, nothing);
       this.waiting.add(one);
-      signal?.addEventListener("abort", () => this.end(one, nothing), { once: true });
       this.arrived = true;
       this.hint();
       this.watching ??= this.watch();
     });
+    signal?.addEventListener("abort", gone, { once: true });
+    try {
+      return await claimed;
+    } finally {
+      // The signal may live as long as the process.
+      signal?.removeEventListener("abort", gone);
+    }
   }
 
   private async watch(): Promise<void> {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { anonymousActor } from "@/lib/access/actor";
 import { must } from "@/lib/base/assert";
@@ -440,6 +441,9 @@ describe.each(providers)("tasks on %s", (provider) => {
     await at.runtime.startInstance(local, { chartId: "order", id: "b", input: { amount: 1 } });
     expect((await tasks("b"))[0]).toMatchObject({ status: "pending", attempt: 0 });
     expect(await claim({ signal: gone.signal })).toEqual([]);
+    const lasting = new AbortController();
+    await claim({ types: ["none"], waitMs: 0, signal: lasting.signal });
+    expect(getEventListeners(lasting.signal, "abort")).toEqual([]);
     const closing = claim({ types: ["none"], waitMs: 10_000 });
     await at.runtime.close();
     expect(await closing).toEqual([]);

@@ -26,8 +26,7 @@ export async function checkSchedules(
     }
     if (row.nextAt <= now)
       wrong.push(`I8: a tick of ${row.id} was due ${now - row.nextAt} ms ago and did not fire`);
-    checkEach(first, ticks, row.nextAt, wrong);
-    checkMissed(row, ticks, wrong);
+    checkEach(row, first.nextAt, ticks, wrong);
     const action = actionOf(row);
     if (action.kind === "start") await checkStarted(store, row, ticks, forgets, wrong);
     else if ("instanceId" in action.to)
@@ -35,50 +34,57 @@ export async function checkSchedules(
   }
 }
 
-/** Each tick up to the next one is a record's own, or one of those that it stands for. */
-function checkEach(first: ScheduleRow, ticks: readonly TickRow[], nextAt: number, wrong: string[]): void {
-  const cron = cronOf(first);
-  let due = first.nextAt;
-  for (const { tick, dueAt, at, missed } of ticks) {
-    const earliest = due ?? Infinity;
+/** Each tick up to the next one is a record's own, or one of those that it stands for, as its rule says of missed ones. */
+function checkEach(row: ScheduleRow, first: number | null, ticks: readonly TickRow[], wrong: string[]): void {
+  const cron = cronOf(row);
+  let due = first;
+  for (const record of ticks) {
+    const { tick, dueAt, at, missed } = record;
+    const earliest = due;
     let passed = 0;
     for (; due !== null && due < dueAt; due = cron.next(due)) passed += 1;
     // Of a long time the newest are looked at, and counted.
-    const isLong = () => (cron.before(at + 1, ticksDueMax + 1).at(-1) ?? -1) >= earliest;
+    const isLong = () => (cron.before(at + 1, ticksDueMax + 1).at(-1) ?? -1) >= (earliest ?? Infinity);
     if (due !== dueAt || (passed !== missed && !isLong()))
-      wrong.push(
-        `I1: ${first.id}'s ${tick} stands for ${missed} ticks before it, and ${passed} are not fired`,
-      );
+      wrong.push(`I1: ${row.id}'s ${tick} stands for ${missed} ticks before it, and ${passed} are not fired`);
+    if (at < dueAt) wrong.push(`I6: ${row.id}'s ${tick} was fired before its time`);
+    checkRule(row, record, earliest ?? Infinity, ticks, wrong);
     due = cron.next(dueAt);
   }
-  if (due !== nextAt)
-    wrong.push(`I1: ${first.id} goes on at ${nextAt}, and its next tick is ${due ?? "none"}`);
+  if (due !== row.nextAt)
+    wrong.push(`I1: ${row.id} goes on at ${row.nextAt ?? "no time"}, and its next tick is ${due ?? "none"}`);
 }
 
 /** What a tick may be refused for: its instance was deleted, or has ended. */
 const refusable = ["not-found", "instance-ended"];
 
-function checkMissed(
+/** `earliest`: the first tick that the record is of, or stands for. */
+function checkRule(
   { id, misfire, misfireMax }: ScheduleRow,
+  { tick, n, dueAt, at, outcome, missed, errorCode }: TickRow,
+  earliest: number,
   ticks: readonly TickRow[],
   wrong: string[],
 ): void {
-  for (const { tick, n, dueAt, at, outcome, missed, errorCode } of ticks) {
-    if (outcome === "refused" && !refusable.includes(errorCode ?? ""))
-      wrong.push(`I9: ${id}'s ${tick} was refused as ${errorCode ?? "nothing"}`);
-    const late = at - dueAt > graceMs;
-    if (at < dueAt) wrong.push(`I6: ${id}'s ${tick} was fired before its time`);
-    if (outcome === "skipped" ? misfire === "once" : misfire === "skip" && (late || missed > 0))
-      wrong.push(`I9: ${id}'s ${tick} was ${outcome} ${at - dueAt} ms late, and its rule is ${misfire}`);
-    if (misfire === "all" && missed > 0 && outcome !== "skipped")
-      wrong.push(`I9: ${id}'s ${tick} stands for others, and each is to be fired`);
+  const says = (what: string) => wrong.push(`I9: ${id}'s ${tick} ${what}, and its rule is ${misfire}`);
+  const isMissed = (tickAt: number) => at - tickAt > graceMs;
+  if (outcome === "refused" && !refusable.includes(errorCode ?? ""))
+    says(`was refused as ${errorCode ?? "nothing"}`);
+  if (outcome === "skipped") {
+    if (misfire === "once") says("was skipped");
+    if (!isMissed(dueAt)) says(`was skipped ${at - dueAt} ms late`);
     // Those that were not skipped are all behind it, though the clock went back between portions of them.
-    if (misfire === "all" && outcome === "skipped" && ticks.length - 1 - n < misfireMax)
-      wrong.push(`I9: ${id}'s ${tick} was skipped, and ${misfireMax} behind it may be made up`);
-    const together = ticks.filter((one) => one.at === at);
-    if (misfire === "once" && together.length > 1 && together.some((one) => at - one.dueAt > graceMs))
-      wrong.push(`I9: ${together.length} ticks of ${id} were fired after an outage`);
+    if (misfire === "all" && ticks.length - 1 - n < misfireMax)
+      says(`was skipped, and of ${misfireMax} behind it that may be made up some were not`);
+    return;
   }
+  if (missed > 0 && (misfire !== "once" || !isMissed(earliest))) says(`was fired for ${missed} others`);
+  if (misfire === "skip" && isMissed(dueAt)) says(`was fired ${at - dueAt} ms late`);
+  // All that were due then are decided by it.
+  if (misfire === "once" && isMissed(earliest) && (ticks[n + 1]?.dueAt ?? Infinity) <= at)
+    says("was fired, and the next one was due then");
+  const madeUp = ticks.filter((one) => one.at === at && one.outcome !== "skipped" && isMissed(one.dueAt));
+  if (misfire === "all" && madeUp.length > misfireMax) says(`was one of ${madeUp.length} made up at once`);
 }
 
 async function checkStarted(

@@ -258,6 +258,16 @@ export const mutations: Record<string, Mutation> = {
     says: "I9",
     options: { schedules: true },
   },
+  "made-up-without-bound": {
+    what: "of missed ticks that are to be made up more are fired than the schedule's bound",
+    file: scheduling,
+    from: "return portion(due.slice(-Math.min(due.length, misfireMax + inTime.length)), skippedOf(tooMany), next);",
+    to: "return portion(due, null, next);",
+    level: "boundary",
+    seed: 1,
+    says: "I9",
+    options: { schedules: true },
+  },
   "portion-without-a-rest": {
     what: "of more ticks than are fired at once the rest is not due again",
     file: scheduling,

@@ -16,7 +16,7 @@ import type { Emptier } from "./empty-database";
 import { emptyHistory, type History } from "./history";
 import type { RemovedRows } from "./removed-rows";
 import { chooseCharts, isFamily, namedCharts, versionOf } from "./simulated-chart";
-import { chooseSchedules, insertSchedules } from "./simulated-schedules";
+import { chooseSchedules, insertSchedules, startedBy } from "./simulated-schedules";
 import { simulatedStore } from "./simulated-store";
 import { actor, World, type WorldOptions } from "./world";
 
@@ -109,6 +109,7 @@ export class Simulator {
       if (world.deadlocks > 0) wrong.push(`a deadlock: ${world.deadlocks} transactions ran again`);
       uninstall();
       wrong.push(...(await follower.end(history)));
+      history.instanceIds.push(...(await startedBy(this.store, schedules)));
       if (policy && this.removed !== null) {
         const { store, machines, removed } = this;
         wrong.push(...(await checkRetained({ store, machines, history, policy, removed, world })));

@@ -7,6 +7,7 @@ import { ticksDueMax, type Misfire } from "@/lib/runtime/schedules/schedule-rule
 import type { ScheduleRow } from "@/lib/store/schedules";
 import type { Store } from "@/lib/store/store";
 import type { Random } from "../random-chart";
+import { all } from "./instance-end";
 import { childChart } from "./simulated-family";
 import { epochMs } from "./virtual-time";
 import { actor } from "./world";
@@ -52,4 +53,10 @@ export async function insertSchedules(store: Store, rows: readonly ScheduleRow[]
   await store.transaction(async (tx) => {
     for (const row of rows) await tx.insertSchedule(row);
   });
+}
+
+/** What they started carries their id. */
+export async function startedBy(store: Store, rows: readonly ScheduleRow[]): Promise<string[]> {
+  const found = await Promise.all(rows.map(({ id }) => store.listInstances({ businessKey: id }, null, all)));
+  return found.flat().map(({ id }) => id);
 }
