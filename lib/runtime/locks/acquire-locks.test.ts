@@ -88,6 +88,25 @@ describe.each(providers)("several locks at once on %s", (provider) => {
     expect(await both).toMatchObject({ result: "acquired" });
   });
 
+  test("who comes while the locks of others are read waits in line once, and no longer than it would", async () => {
+    await one("x", "m", { ttlMs: 60_000 });
+    await one("y", "k", { ttlMs: 60_000 });
+    const read = at.store.findLocks.bind(at.store);
+    vi.spyOn(at.store, "findLocks").mockImplementation(async (keys) => {
+      const rows = await read(keys);
+      await pause(50);
+      return rows;
+    });
+    const other = one("z", "k", { waitMs: 3_000 });
+    const began = performance.now();
+    expect(await one("s", "m", { waitMs: 500 })).toMatchObject({ result: "busy" });
+    expect(performance.now() - began).toBeLessThan(2_500);
+    const log = await at.store.listLockLog("m", null, 10_000);
+    expect(log.filter(({ type }) => type === "ENQUEUED")).toHaveLength(1);
+    await release("y", "k");
+    expect(await other).toMatchObject({ result: "acquired" });
+  });
+
   const holdsZone = {
     lockstep: 1,
     initial: "zone",

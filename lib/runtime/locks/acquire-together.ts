@@ -80,6 +80,9 @@ export async function acquireTogether<T extends Told>(
     const end = await context.lockWaits.waitFor(keys, session, left(), args.signal);
     const since = { places: waiting.places, end };
     if (end !== "open") return leave(context, actor, args, asking, since);
+    // However often it may ask: its time is up, and this is the last time.
+    if (performance.now() >= giveUpAt)
+      return leave(context, actor, args, asking, { ...since, end: "timeout" });
     answer = await ask(context, actor, args, asking, left(), since).catch(async (error: unknown) => {
       if (!isPassing(error) || performance.now() >= giveUpAt) throw error;
       // Its place is kept, and its time goes on running.

@@ -80,14 +80,16 @@ export class LockWaits {
   }
 
   private async look(): Promise<void> {
-    const { store, waiting } = this;
-    const rows = await store.findLocks([...new Set([...waiting].flatMap((one) => one.keys))]);
+    const { store } = this;
+    // Who comes while the locks are read is none of them: of its own nothing was read.
+    const waiting = [...this.waiting];
+    const rows = await store.findLocks([...new Set(waiting.flatMap((one) => one.keys))]);
     const locks = new Map(rows.map((row) => [row.key, row]));
     const isHis = (key: string, session: string) => locks.get(key)?.session === session;
     for (const one of waiting) if (one.keys.every((key) => isHis(key, one.session))) this.end(one, "granted");
     const isFree = (key: string) =>
       (locks.get(key)?.session ?? null) === null || locks.get(key)?.expired === 1;
-    const unheld = [...waiting].filter(({ keys, session }) =>
+    const unheld = waiting.filter(({ keys, session }) =>
       keys.every((key) => isFree(key) || isHis(key, session)),
     );
     if (unheld.length === 0) return;
