@@ -140,7 +140,8 @@ function checkWhole({ removed, world: { purged, enqueuedBy } }: Retained, wrong:
   const noRow = (also: string) =>
     `NOT EXISTS (SELECT 1 FROM "instances" AS i WHERE i."id" = t."instance_id" AND ${also})`;
   for (const table of ofTheLiving) orphans(table, noRow(`i."deleted_at" IS NULL`));
-  const forgotten = noRow(`(i."deleted_at" IS NULL OR i."last_event" IS NOT 'purged')`);
+  const known = `(i."deleted_at" IS NULL OR i."last_event" IS NOT 'purged')`;
+  const forgotten = noRow(known);
   orphans("instance_labels", forgotten);
   const letters = removed.query<{ id: string; messageId: string }>(
     `SELECT "instance_id" AS "id", "message_id" AS "messageId" FROM "dead_letters" AS t WHERE ${forgotten}`,
@@ -154,10 +155,7 @@ function checkWhole({ removed, world: { purged, enqueuedBy } }: Retained, wrong:
   // A log goes behind its instance, portion by portion.
   const doomed = `EXISTS (SELECT 1 FROM "doomed_logs" AS d WHERE d."instance_id" = t."instance_id" AND d."up_to_seq" >= t."seq")`;
   for (const table of ["event_log", "snapshots"])
-    orphans(
-      table,
-      `${noRow(`(i."deleted_at" IS NULL OR i."last_event" IS NOT 'purged') AND t."incarnation" <= i."incarnation"`)} AND NOT ${doomed}`,
-    );
+    orphans(table, `${noRow(`${known} AND t."incarnation" <= i."incarnation"`)} AND NOT ${doomed}`);
   orphans("batch_items", `NOT EXISTS (SELECT 1 FROM "batches" AS b WHERE b."id" = t."batch_id")`, "batch_id");
   const strays = removed.query<{ id: string }>(
     `SELECT r."instance_id" AS "id" FROM "removed_event_log" AS r JOIN "event_log" AS e ON e."instance_id" = r."instance_id" AND e."seq" < r."seq" AND e."incarnation" = r."incarnation" GROUP BY 1`,

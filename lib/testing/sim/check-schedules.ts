@@ -9,6 +9,7 @@ import type { ScheduleRow, TickRow } from "@/lib/store/schedules";
 import type { Store } from "@/lib/store/store";
 import type { History } from "./history";
 import { all, readEnd } from "./instance-end";
+import { startedBy } from "./simulated-schedules";
 
 /** `forgets`: what was started may be gone by now. */
 export async function checkSchedules(
@@ -89,16 +90,17 @@ function checkRule(
 
 async function checkStarted(
   store: Store,
-  { id }: ScheduleRow,
+  row: ScheduleRow,
   ticks: readonly TickRow[],
   forgets: boolean,
   wrong: string[],
 ): Promise<void> {
+  const { id } = row;
   const started = ticks
     .filter(({ outcome }) => outcome === "started")
     .map(({ instanceId }) => instanceId ?? "");
   if (new Set(started).size !== started.length) wrong.push(`I1: two ticks of ${id} tell of one instance`);
-  const found = (await store.listInstances({ businessKey: id }, null, all)).map((one) => one.id);
+  const found = await startedBy(store, [row]);
   const stray = found.filter((one) => !started.includes(one));
   const missing = forgets ? [] : started.filter((one) => !found.includes(one));
   if (stray.length > 0) wrong.push(`I1: ${id} started ${stray.length} instances that no tick tells of`);
